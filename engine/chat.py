@@ -1,0 +1,67 @@
+"""What goes down to the engine: messages, one request, and the handle that cancels it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+
+from engine.config import SamplingParams
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation.
+
+    Attributes:
+        role: Who wrote it.
+        content: Its text.
+        token_ids: For a generated reply, the ids as they were generated (with the end token if one was
+            generated). They enter the next prompt as they are; the text is never tokenised again.
+    """
+
+    role: Role
+    content: str
+    token_ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A frozen question to the engine: the whole conversation up to the reply that is wanted.
+
+    Attributes:
+        id: Unique; every event of the answer carries it.
+        messages: System (optional), then user and assistant in turn, ending with a user message.
+        params: How to sample.
+        conversation_id: Which conversation's KV cache to look at first.
+        started_on: ISO date on which the conversation began; a template that asks for "today" gets this,
+            so that the prompt stays the same from turn to turn.
+        submitted_at: `time.perf_counter()` in seconds when the person pressed Enter; TTFT counts from here.
+    """
+
+    id: str
+    messages: tuple[Message, ...]
+    params: SamplingParams = SamplingParams()
+    conversation_id: str = ""
+    started_on: str = ""
+    submitted_at: float = field(default_factory=time.perf_counter)
+
+
+class RequestHandle:
+    """Cancels one request, from any thread; the engine polls it per token and per prefill chunk."""
+
+    def __init__(self, request_id: str) -> None:
+        self.id = request_id
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Ask the request to end; returns at once and may be called at any time, also before it starts."""
+        self._cancelled.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._cancelled.is_set()

@@ -1,0 +1,96 @@
+"""How the engine is set up and how it samples: frozen values whose bounds are checked on construction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+DTYPES: Final = ("auto", "float32", "bfloat16", "float16")
+DEVICES: Final = ("auto", "cuda", "mps", "cpu")
+MAX_SEED: Final = 2**63 - 1
+
+
+def _check(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"{name} must be between {low:g} and {high:g}, not {value:g}.")
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingParams:
+    """How the next token is chosen from the logits, and when a reply ends.
+
+    Attributes:
+        temperature: Divides the logits; 0 is greedy decoding.
+        top_k: Keep the k likeliest tokens; 0 keeps all.
+        top_p: Keep the smallest set with this probability mass (Holtzman et al. 2020, section 3.1).
+        min_p: Keep tokens at least this fraction as likely as the likeliest (Nguyen et al. 2024).
+        repetition_penalty: Divides positive and multiplies negative logits of seen tokens (Keskar et al. 2019, section 4.1).
+        seed: Makes sampling reproducible; None draws one.
+        stop: Strings that end the reply; they are not part of its text.
+        max_tokens: Longest reply in tokens; None means until the context is full.
+
+    Raises:
+        ValueError: A value is out of bounds; the message names the bound.
+    """
+
+    temperature: float = 0.7
+    top_k: int = 40
+    top_p: float = 0.95
+    min_p: float = 0.05
+    repetition_penalty: float = 1.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        _check("temperature", self.temperature, 0.0, 5.0)
+        _check("top_k", self.top_k, 0, 1_000_000)
+        _check("top_p", self.top_p, 0.0, 1.0)
+        _check("min_p", self.min_p, 0.0, 1.0)
+        _check("repetition_penalty", self.repetition_penalty, 0.1, 5.0)
+        if self.seed is not None:
+            _check("seed", self.seed, 0, MAX_SEED)
+        if self.max_tokens is not None:
+            _check("max_tokens", self.max_tokens, 1, 10_000_000)
+        if any(not text for text in self.stop):
+            raise ValueError("A stop string must not be empty.")
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the likeliest token is always taken."""
+        return self.temperature == 0.0
+
+
+GREEDY: Final = SamplingParams(temperature=0.0, top_k=0, top_p=1.0, min_p=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineConfig:
+    """Choices made once, when a model is loaded.
+
+    Attributes:
+        device: One of DEVICES; "auto" takes CUDA, then MPS, then the CPU.
+        dtype: One of DTYPES; "auto" takes what is best for the device.
+        threads: CPU threads; 0 means one per physical core.
+        prefill_chunk: Tokens prefilled between two looks at the cancel flag.
+        max_context: Limits the context in tokens; None takes the model's own.
+
+    Raises:
+        ValueError: A value is out of bounds; the message names the bound.
+    """
+
+    device: str = "auto"
+    dtype: str = "auto"
+    threads: int = 0
+    prefill_chunk: int = 128
+    max_context: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.device not in DEVICES:
+            raise ValueError(f"device must be one of {', '.join(DEVICES)}, not {self.device}.")
+        if self.dtype not in DTYPES:
+            raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {self.dtype}.")
+        _check("threads", self.threads, 0, 1024)
+        _check("prefill_chunk", self.prefill_chunk, 1, 65_536)
+        if self.max_context is not None:
+            _check("max_context", self.max_context, 16, 100_000_000)

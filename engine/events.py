@@ -1,0 +1,146 @@
+"""What comes up from the engine: frozen values, each with the id of the request it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.errors import EngineError
+from engine.stats import TurnStats
+
+
+class FinishReason(StrEnum):
+    """Why a reply ended."""
+
+    END = "end"  # the model's own end token
+    STOP = "stop"  # a stop string
+    LENGTH = "length"  # max_tokens, or the context is full
+    CANCELLED = "cancelled"  # the person pressed Stop
+
+
+class LoadStage(StrEnum):
+    """The long steps before a model can answer, in order."""
+
+    DOWNLOAD = "download"
+    IMPORT = "import"
+    LOAD = "load"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What is known of a loaded model.
+
+    Attributes:
+        name: The name in the registry.
+        label: For people: "SmolLM2 135M Instruct".
+        architecture: As in config.json, e.g. "llama".
+        parameters: Number of weights.
+        context_limit: Most tokens a conversation can hold.
+        device: "cpu", "cuda" or "mps".
+        device_reason: Why this device, in words.
+        dtype: What the weights are computed in, e.g. "float32".
+        threads: CPU threads in use.
+        weight_bytes: Memory held by the weights.
+        kv_bytes_per_token: Memory that one token of a conversation costs.
+        load_s: Seconds the load took.
+    """
+
+    name: str
+    label: str
+    architecture: str
+    parameters: int
+    context_limit: int
+    device: str
+    device_reason: str
+    dtype: str
+    threads: int
+    weight_bytes: int
+    kv_bytes_per_token: int
+    load_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoadProgress:
+    """A step towards a loaded model.
+
+    Attributes:
+        done: Bytes (download) or steps (import, load) done.
+        total: The same unit; 0 when not known.
+        sentence: For people: "Downloading SmolLM2: 40 of 93 MB".
+    """
+
+    request_id: str
+    stage: LoadStage
+    done: int
+    total: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The model can answer now."""
+
+    request_id: str
+    info: ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class PrefillProgress:
+    """Prompt tokens in the KV cache so far.
+
+    Attributes:
+        cached: Tokens reused; they cost nothing.
+        done: Tokens prefilled by this request so far.
+        total: Tokens this request has to prefill.
+    """
+
+    request_id: str
+    cached: int
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """One decoded token, and the text that became printable with it.
+
+    Attributes:
+        text: May be empty: half a character, or what could be the start of a stop string, is held back.
+        token_ids: The new ids, one or more.
+        at: `time.perf_counter()` in seconds when the token was sampled.
+    """
+
+    request_id: str
+    text: str
+    token_ids: tuple[int, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The reply is complete.
+
+    Attributes:
+        text: The whole text; equals the deltas joined.
+        token_ids: All generated ids, with the end token if there was one.
+    """
+
+    request_id: str
+    reason: FinishReason
+    text: str
+    token_ids: tuple[int, ...]
+    stats: TurnStats
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The request ended with an error. `bug` marks what is no fault of the person or the machine."""
+
+    request_id: str
+    error: EngineError
+    bug: bool = False
+
+
+LoadEvent = LoadProgress | Loaded | Failed
+ChatEvent = PrefillProgress | TextDelta | Finished | Failed
+Event = LoadEvent | ChatEvent

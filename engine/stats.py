@@ -1,0 +1,110 @@
+"""From monotonic stamps to the figures of a turn: pure functions, no clock is read here.
+
+The definitions follow vLLM's (docs/design/metrics.md): TTFT counts from the submission, the decode rate
+leaves the first token out, inter-token latency (ITL) is the gap between two tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStamps:
+    """Moments of one turn, all of one monotonic clock in seconds.
+
+    Attributes:
+        submitted: The person pressed Enter.
+        started: The worker took the request.
+        templated: The prompt's token ids were ready.
+        prefilled: The last prompt token was in the cache and its logits were known.
+        tokens: When each generated token was sampled.
+    """
+
+    submitted: float
+    started: float
+    templated: float
+    prefilled: float
+    tokens: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItlMs:
+    """Inter-token latency in milliseconds."""
+
+    p50: float
+    p95: float
+    max: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStats:
+    """The figures of one turn. None where there is nothing to measure (no token, or only one).
+
+    Attributes:
+        prompt_tokens: Tokens of the whole prompt; cached_tokens + prefill_tokens.
+        cached_tokens: Of them reused from the KV cache.
+        prefill_tokens: Of them computed in this turn.
+        completion_tokens: Tokens generated, the end token included.
+        queue_s, template_s, prefill_s: Seconds in each phase.
+        ttft_s: From submission to the first token.
+        decode_tokens_per_s: (n - 1) / (t_last - t_first).
+        itl_ms: Gaps between tokens.
+        kv_bytes: Memory held by this conversation's KV cache.
+        total_s: From submission to the last token.
+    """
+
+    prompt_tokens: int
+    cached_tokens: int
+    prefill_tokens: int
+    completion_tokens: int
+    queue_s: float
+    template_s: float
+    prefill_s: float
+    ttft_s: float | None
+    decode_tokens_per_s: float | None
+    itl_ms: ItlMs | None
+    kv_bytes: int
+    total_s: float
+
+
+def percentile(values: Sequence[float], fraction: float) -> float:
+    """Nearest-rank percentile of a non-empty sequence; `fraction` in [0, 1]."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, max(0, round(fraction * (len(ordered) - 1))))]
+
+
+def decode_rate(token_times: Sequence[float]) -> float | None:
+    """Tokens per second after the first, or None with fewer than two tokens or no time between them."""
+    if len(token_times) < 2 or token_times[-1] <= token_times[0]:
+        return None
+    return (len(token_times) - 1) / (token_times[-1] - token_times[0])
+
+
+def inter_token_latency(token_times: Sequence[float]) -> ItlMs | None:
+    """Percentiles of the gaps between tokens, or None with fewer than two tokens."""
+    gaps = [1000.0 * (b - a) for a, b in zip(token_times, token_times[1:], strict=False)]
+    if not gaps:
+        return None
+    return ItlMs(percentile(gaps, 0.5), percentile(gaps, 0.95), max(gaps))
+
+
+def turn_stats(stamps: TurnStamps, *, cached: int, prefilled: int, kv_bytes: int) -> TurnStats:
+    """All figures of one turn from its stamps and token counts."""
+    first = stamps.tokens[0] if stamps.tokens else None
+    end = stamps.tokens[-1] if stamps.tokens else stamps.prefilled
+    return TurnStats(
+        prompt_tokens=cached + prefilled,
+        cached_tokens=cached,
+        prefill_tokens=prefilled,
+        completion_tokens=len(stamps.tokens),
+        queue_s=stamps.started - stamps.submitted,
+        template_s=stamps.templated - stamps.started,
+        prefill_s=stamps.prefilled - stamps.templated,
+        ttft_s=None if first is None else first - stamps.submitted,
+        decode_tokens_per_s=decode_rate(stamps.tokens),
+        itl_ms=inter_token_latency(stamps.tokens),
+        kv_bytes=kv_bytes,
+        total_s=end - stamps.submitted,
+    )
