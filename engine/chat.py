@@ -44,7 +44,7 @@ class ChatRequest:
 
     id: str
     messages: tuple[Message, ...]
-    params: SamplingParams = SamplingParams()
+    params: SamplingParams = field(default_factory=SamplingParams)
     conversation_id: str = ""
     started_on: str = ""
     submitted_at: float = field(default_factory=time.perf_counter)

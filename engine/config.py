@@ -24,7 +24,7 @@ class SamplingParams:
         top_k: Keep the k likeliest tokens; 0 keeps all.
         top_p: Keep the smallest set with this probability mass (Holtzman et al. 2020, section 3.1).
         min_p: Keep tokens at least this fraction as likely as the likeliest (Nguyen et al. 2024).
-        repetition_penalty: Divides positive and multiplies negative logits of seen tokens (Keskar et al. 2019, section 4.1).
+        repetition_penalty: Divides positive, multiplies negative logits of seen tokens (Keskar et al. 2019, 4.1).
         seed: Makes sampling reproducible; None draws one.
         stop: Strings that end the reply; they are not part of its text.
         max_tokens: Longest reply in tokens; None means until the context is full.

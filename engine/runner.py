@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from torch import Tensor
 
@@ -26,8 +26,14 @@ class SequenceCache(Protocol):
         ...
 
 
-class Runner(Protocol):
-    """One model on one device. Not thread-safe: it belongs to the worker thread."""
+Cache = TypeVar("Cache", bound=SequenceCache)
+
+
+class Runner(Protocol[Cache]):
+    """One model on one device. Not thread-safe: it belongs to the worker thread.
+
+    A runner works on caches that it made itself, of type `Cache`.
+    """
 
     @property
     def description(self) -> str:
@@ -54,11 +60,11 @@ class Runner(Protocol):
         """Memory that one more token costs."""
         ...
 
-    def new_cache(self) -> SequenceCache:
+    def new_cache(self) -> Cache:
         """An empty cache."""
         ...
 
-    def prefill(self, ids: Sequence[int], cache: SequenceCache, keep: int = 1) -> Tensor:
+    def prefill(self, ids: Sequence[int], cache: Cache, keep: int = 1) -> Tensor:
         """Read `ids` in parallel, append them to `cache`.
 
         Returns:
@@ -66,6 +72,9 @@ class Runner(Protocol):
         """
         ...
 
-    def decode(self, token_id: int, cache: SequenceCache) -> Tensor:
+    def decode(self, token_id: int, cache: Cache) -> Tensor:
         """Read one token, append it to `cache`; its logits, float32 on the CPU, shape [vocab_size]."""
         ...
+
+
+AnyRunner: TypeAlias = Runner[Any]

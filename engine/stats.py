@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class TurnStats:
     """The figures of one turn. None where there is nothing to measure (no token, or only one).
 
     Attributes:
-        prompt_tokens: Tokens of the whole prompt; cached_tokens + prefill_tokens.
+        prompt_tokens: Tokens of the whole prompt; cached_tokens + prefill_tokens unless prefill was cancelled.
         cached_tokens: Of them reused from the KV cache.
         prefill_tokens: Of them computed in this turn.
         completion_tokens: Tokens generated, the end token included.
@@ -84,18 +85,18 @@ def decode_rate(token_times: Sequence[float]) -> float | None:
 
 def inter_token_latency(token_times: Sequence[float]) -> ItlMs | None:
     """Percentiles of the gaps between tokens, or None with fewer than two tokens."""
-    gaps = [1000.0 * (b - a) for a, b in zip(token_times, token_times[1:], strict=False)]
+    gaps = [1000.0 * (b - a) for a, b in pairwise(token_times)]
     if not gaps:
         return None
     return ItlMs(percentile(gaps, 0.5), percentile(gaps, 0.95), max(gaps))
 
 
-def turn_stats(stamps: TurnStamps, *, cached: int, prefilled: int, kv_bytes: int) -> TurnStats:
+def turn_stats(stamps: TurnStamps, *, prompt: int, cached: int, prefilled: int, kv_bytes: int) -> TurnStats:
     """All figures of one turn from its stamps and token counts."""
     first = stamps.tokens[0] if stamps.tokens else None
     end = stamps.tokens[-1] if stamps.tokens else stamps.prefilled
     return TurnStats(
-        prompt_tokens=cached + prefilled,
+        prompt_tokens=prompt,
         cached_tokens=cached,
         prefill_tokens=prefilled,
         completion_tokens=len(stamps.tokens),

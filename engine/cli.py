@@ -1,0 +1,37 @@
+"""The terminal side of Loquat: `loquat chat` and `loquat models`. No Qt is imported here."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from engine.errors import EngineError
+from engine.paths import default_paths
+
+COMMANDS = ("chat", "models")
+ERROR_EXIT = 2
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run a command; its first word is one of COMMANDS. Returns the exit code, 2 after an error."""
+    try:
+        return _dispatch(argv[0], list(argv[1:]))
+    except EngineError as error:
+        print(error.sentence, file=sys.stderr)
+        return ERROR_EXIT
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return 130
+
+
+def _dispatch(command: str, rest: list[str]) -> int:
+    if command == "chat":
+        from engine.cli_chat import run_chat
+
+        return run_chat(rest, default_paths())
+    if command == "models":
+        from engine.cli_models import run
+
+        return run(rest, default_paths())
+    argparse.ArgumentParser(prog="loquat").error(f"unknown command {command}; there are {', '.join(COMMANDS)}.")

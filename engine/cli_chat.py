@@ -1,0 +1,192 @@
+"""`loquat chat`: a conversation in the terminal, or several prompts in a row as text or JSON lines."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import json
+import queue
+import sys
+from collections.abc import Iterator
+
+from engine.chat import ChatRequest, Message, RequestHandle
+from engine.config import DTYPES, GREEDY, EngineConfig, SamplingParams
+from engine.errors import BadRequest
+from engine.events import Event, Failed, Finished, Loaded, LoadProgress, ModelInfo, TextDelta
+from engine.paths import Paths
+from engine.worker import Worker
+
+
+def run_chat(args: list[str], paths: Paths) -> int:
+    """Run the command with its arguments; returns the exit code.
+
+    Raises:
+        EngineError: A prompt is empty, or the model cannot be had.
+    """
+    options = _parser().parse_args(args)
+    params = _params(options)
+    if any(not prompt.strip() for prompt in options.prompt):
+        raise BadRequest("The prompt is empty; write something first.")
+    with _Terminal(EngineConfig(dtype=options.dtype, threads=options.threads), paths) as terminal:
+        info = terminal.load(options.model)
+        chat = _Chat(terminal, info, params, options)
+        for prompt in options.prompt or _typed_prompts(info):
+            chat.turn(prompt)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="loquat chat", description="Chat with a model in the terminal.")
+    parser.add_argument("--model", help="name of the model, as `loquat models list` shows it")
+    parser.add_argument("--system", default="", help="system prompt")
+    parser.add_argument("--prompt", action="append", default=[], help="a turn; give several for one conversation")
+    parser.add_argument("--greedy", action="store_true", help="always take the likeliest token")
+    parser.add_argument("--seed", type=int, help="makes sampling reproducible")
+    parser.add_argument("--max-tokens", type=int, help="longest reply in tokens")
+    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="what the weights are computed in")
+    parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 takes one per physical core")
+    parser.add_argument("--json", action="store_true", help="one JSON object a turn")
+    return parser
+
+
+def _params(options: argparse.Namespace) -> SamplingParams:
+    base = GREEDY if options.greedy else SamplingParams()
+    try:
+        return dataclasses.replace(base, seed=options.seed, max_tokens=options.max_tokens)
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+
+
+def _typed_prompts(info: ModelInfo) -> Iterator[str]:
+    """Lines from standard input; with a prompt sign where a person types."""
+    person = sys.stdin.isatty()
+    if person:
+        print(f"{info.label} on {info.device}. An empty line or Ctrl+D ends the chat.", file=sys.stderr)
+    while True:
+        if person:
+            print("> ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline().strip()
+        if not line:
+            return
+        yield line
+
+
+class _Terminal:
+    """The worker, and its events in the order they come."""
+
+    def __init__(self, config: EngineConfig, paths: Paths) -> None:
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._worker = Worker(self._events.put, config, paths)
+
+    def __enter__(self) -> _Terminal:
+        self._worker.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.close()
+
+    def load(self, name: str | None) -> ModelInfo:
+        """Load a model, its progress on standard error."""
+        progress = _ProgressLine()
+        for event in self._until_done(self._worker.load(name)):
+            if isinstance(event, LoadProgress):
+                progress.show(event)
+            if isinstance(event, Loaded):
+                progress.clear()
+                return event.info
+        raise AssertionError("a load ends with Loaded or Failed")
+
+    def answer(self, request: ChatRequest) -> Iterator[Event]:
+        """The events of an answer; Ctrl+C stops it and keeps what was said."""
+        return self._until_done(self._worker.submit(request))
+
+    def _until_done(self, handle: RequestHandle) -> Iterator[Event]:
+        while True:
+            event = self._next(handle)
+            if isinstance(event, Failed):
+                raise event.error
+            yield event
+            if isinstance(event, Finished | Loaded):
+                return
+
+    def _next(self, handle: RequestHandle) -> Event:
+        try:
+            return self._events.get()
+        except KeyboardInterrupt:
+            handle.cancel()
+            return self._events.get()
+
+
+class _Chat:
+    """One conversation: its messages so far, and how a turn is printed."""
+
+    def __init__(
+        self, terminal: _Terminal, info: ModelInfo, params: SamplingParams, options: argparse.Namespace
+    ) -> None:
+        self._terminal = terminal
+        self._info = info
+        self._params = params
+        self._json = bool(options.json)
+        self._messages = [Message("system", options.system)] if options.system else []
+        self._today = datetime.date.today().isoformat()
+
+    def turn(self, prompt: str) -> None:
+        """Ask, print the answer, remember both."""
+        self._messages.append(Message("user", prompt))
+        request = ChatRequest(
+            id=f"turn-{len(self._messages)}",
+            messages=tuple(self._messages),
+            params=self._params,
+            conversation_id="terminal",
+            started_on=self._today,
+        )
+        for event in self._terminal.answer(request):
+            if isinstance(event, TextDelta) and not self._json:
+                print(event.text, end="", flush=True)
+            if isinstance(event, Finished):
+                self._finish(event)
+
+    def _finish(self, event: Finished) -> None:
+        self._messages.append(Message("assistant", event.text, event.token_ids))
+        print(json.dumps(turn_record(event, self._info), ensure_ascii=False) if self._json else "", flush=True)
+
+
+def turn_record(event: Finished, info: ModelInfo) -> dict[str, object]:
+    """A finished turn as the JSON object of `loquat chat --json`; times in seconds, ITL in milliseconds."""
+    stats = dataclasses.asdict(event.stats)
+    return {
+        "text": event.text,
+        "finish_reason": event.reason.value,
+        **stats,
+        "token_ids": list(event.token_ids),
+        "model": info.name,
+        "device": info.device,
+        "dtype": info.dtype,
+    }
+
+
+class _ProgressLine:
+    """One line on standard error that is written over while a model gets ready; whole lines where nobody watches."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._stage = ""
+        self._width = 0
+
+    def show(self, progress: LoadProgress) -> None:
+        """Show a step; without a terminal only the first of each stage."""
+        line = progress.sentence
+        if progress.total:
+            line = f"{line} {100 * progress.done // progress.total} %"
+        if self._live:
+            print("\r" + line.ljust(self._width), end="", file=sys.stderr, flush=True)
+            self._width = len(line)
+        elif progress.stage != self._stage:
+            print(progress.sentence, file=sys.stderr, flush=True)
+        self._stage = progress.stage
+
+    def clear(self) -> None:
+        """Wipe the line."""
+        if self._live:
+            print("\r" + " " * self._width + "\r", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,87 @@
+"""The device, the dtype and the thread count: chosen once, each with its reason in words."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import psutil
+import torch
+
+from engine.config import EngineConfig
+from engine.errors import BadRequest
+
+_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceChoice:
+    """Where the model runs.
+
+    Attributes:
+        device: torch's device.
+        dtype: What weights and activations are computed in.
+        threads: CPU threads.
+        reason: One phrase for the status bar.
+    """
+
+    device: torch.device
+    dtype: torch.dtype
+    threads: int
+    reason: str
+
+
+def choose_device(config: EngineConfig) -> DeviceChoice:
+    """The device the configuration asks for, or the best there is (CUDA, then MPS, then CPU).
+
+    Raises:
+        BadRequest: The device asked for is not on this machine.
+    """
+    name, reason = _device_name(config.device)
+    threads, threads_reason = choose_threads(config.threads)
+    dtype = _default_dtype(name) if config.dtype == "auto" else _DTYPES[config.dtype]
+    if name == "cpu":
+        reason = f"{threads_reason} · {reason}"
+    return DeviceChoice(torch.device(name), dtype, threads, reason)
+
+
+def choose_threads(wanted: int) -> tuple[int, str]:
+    """CPU threads to use (0: one per physical core) and the phrase that says why."""
+    usable = _usable_cpus()
+    if wanted == 0:
+        cores = min(psutil.cpu_count(logical=False) or usable, usable)
+        return cores, _plural(cores, "thread")
+    if wanted > usable:
+        return usable, f"{_plural(usable, 'thread')}, not {wanted}: there are no more"
+    return wanted, _plural(wanted, "thread")
+
+
+def _usable_cpus() -> int:
+    """Logical processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _device_name(wanted: str) -> tuple[str, str]:
+    cuda, mps = torch.cuda.is_available(), torch.backends.mps.is_available()
+    available = {"cuda": cuda, "mps": mps, "cpu": True}
+    if wanted != "auto":
+        if not available[wanted]:
+            raise BadRequest(f"This machine has no {wanted} device; choose another one or leave the choice to Loquat.")
+        return wanted, "as set"
+    if cuda:
+        return "cuda", torch.cuda.get_device_name(0)
+    if mps:
+        return "mps", "Apple GPU"
+    return "cpu", "no CUDA device found"
+
+
+def _default_dtype(device: str) -> torch.dtype:
+    if device == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+    return torch.float16 if device == "mps" else torch.float32
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

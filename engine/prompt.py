@@ -1,0 +1,148 @@
+"""Messages -> token ids through the model's own chat template, byte-stable from turn to turn.
+
+A reply enters as the ids that were generated: it is rendered as a placeholder and its ids are put in the
+placeholder's place, so the text is never tokenised again and a template that rewrites old replies (for
+example by dropping their thinking) cannot break the prefix that the KV cache holds.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from jinja2 import TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from engine.chat import ChatRequest, Message
+from engine.errors import BadRequest
+from engine.tokenizer import Tokenizer, load_tokenizer, read_json
+
+# For models that bring no template (base models): plain roles, a blank line between messages.
+_PLAIN_TEMPLATE = (
+    "{{ bos_token }}{% for m in messages %}{{ m.role | capitalize }}: {{ m.content }}\n\n{% endfor %}"
+    "{% if add_generation_prompt %}Assistant:{% endif %}"
+)
+
+
+class PromptBuilder:
+    """Builds the prompt's token ids for one model.
+
+    Args:
+        tokenizer: The model's tokenizer.
+        template: Jinja source of its chat template.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, template: str) -> None:
+        self.tokenizer = tokenizer
+        self._template = _environment().from_string(template)
+
+    def encode(self, request: ChatRequest) -> list[int]:
+        """The whole prompt of a request, up to where the reply begins.
+
+        Raises:
+            BadRequest: There is nothing to answer, or the template refuses these messages.
+        """
+        _check(request.messages)
+        mark = _unused_mark(request.messages)
+        spliced: list[list[int]] = []
+        messages = [self._placeheld(message, mark, spliced) for message in request.messages]
+        text = self._render(messages, request.started_on)
+        return self._splice(text, mark, spliced)
+
+    def _placeheld(self, message: Message, mark: str, spliced: list[list[int]]) -> dict[str, str]:
+        """The message for the template, its content replaced by a mark where ids are known or must be literal."""
+        ids = self._known_ids(message)
+        if ids is None:
+            return {"role": message.role, "content": message.content}
+        spliced.append(ids)
+        return {"role": message.role, "content": f"{mark}{len(spliced) - 1}\ue001"}
+
+    def _known_ids(self, message: Message) -> list[int] | None:
+        if message.token_ids is not None:
+            return list(message.token_ids)
+        if self.tokenizer.names_special(message.content):
+            return self.tokenizer.encode_literally(message.content)
+        return None
+
+    def _render(self, messages: list[dict[str, str]], started_on: str) -> str:
+        day = datetime.date.fromisoformat(started_on) if started_on else datetime.date(2000, 1, 1)
+        try:
+            return self._template.render(
+                messages=messages,
+                add_generation_prompt=True,
+                strftime_now=day.strftime,
+                **{"bos_token": "", "eos_token": "", **self.tokenizer.special},
+            )
+        except TemplateError as error:
+            raise BadRequest(f"The model's chat template refuses this conversation: {error}.", repr(error)) from error
+
+    def _splice(self, text: str, mark: str, spliced: Sequence[list[int]]) -> list[int]:
+        """Tokenise the text between the marks and put the known ids in their places."""
+        ids: list[int] = []
+        for n, piece in enumerate(re.split(f"{mark}(\\d+)\ue001", text)):
+            if n % 2:
+                ids += spliced[int(piece)]
+                continue
+            new = self.tokenizer.encode(piece)
+            # The template writes the end token that the reply already ended with.
+            ended = n > 0 and ids and new and ids[-1] == new[0] and new[0] in self.tokenizer.end_ids
+            ids += new[1:] if ended else new
+        return ids
+
+
+def load_prompt_builder(folder: Path) -> PromptBuilder:
+    """The prompt builder of a model folder, with a plain template where the model brings none.
+
+    Raises:
+        BadModelFile: The tokenizer is missing or damaged.
+    """
+    return PromptBuilder(load_tokenizer(folder), read_template(folder) or _PLAIN_TEMPLATE)
+
+
+def read_template(folder: Path) -> str:
+    """The chat template's source, "" when the model has none."""
+    file = folder / "chat_template.jinja"
+    if file.is_file():
+        return file.read_text(encoding="utf-8")
+    template = read_json(folder / "tokenizer_config.json").get("chat_template")
+    if isinstance(template, list):
+        named = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
+        template = named.get("default")
+    return template if isinstance(template, str) else ""
+
+
+def _check(messages: Sequence[Message]) -> None:
+    if not messages or messages[-1].role != "user":
+        raise BadRequest("There is no question to answer; write one first.")
+    if not messages[-1].content.strip():
+        raise BadRequest("The question is empty; write something first.")
+
+
+def _unused_mark(messages: Sequence[Message]) -> str:
+    """A private-use marker that stands in no message."""
+    mark = "\ue000"
+    while any(mark in message.content for message in messages):
+        mark += "\ue000"
+    return mark
+
+
+def _environment() -> ImmutableSandboxedEnvironment:
+    """Jinja as chat templates expect it (the settings are transformers'), in a sandbox: a template is data."""
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+    )
+    environment.filters["tojson"] = _to_json
+    environment.globals["raise_exception"] = _raise
+    return environment
+
+
+def _raise(message: str) -> NoReturn:
+    raise TemplateError(message)
+
+
+def _to_json(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON value
+    return json.dumps(value, ensure_ascii=False, indent=indent)

@@ -1,0 +1,111 @@
+"""A model folder's tokenizer: text <-> ids, special tokens, and which ids end a turn.
+
+Only the `tokenizers` library is used, so that no `import transformers` stands before the first token.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+
+from engine.errors import BadModelFile
+
+# Ends of turn that models use in chat without always naming them in their configuration.
+_END_OF_TURN = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|end_of_text|>", "<|endoftext|>")
+
+
+class Tokenizer:
+    """The tokenizer of one model folder.
+
+    Attributes:
+        special: Names such as "bos_token" -> their text, for chat templates.
+        end_ids: Ids that end a reply.
+    """
+
+    def __init__(self, tokenizer: tokenizers.Tokenizer, special: Mapping[str, str], end_ids: frozenset[int]) -> None:
+        self._tokenizer = tokenizer
+        self.special = dict(special)
+        self.end_ids = end_ids
+        self._special_texts = tuple(
+            token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special
+        )
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of `text`; special tokens written in it become their ids, none is added."""
+        return list(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def encode_literally(self, text: str) -> list[int]:
+        """Ids of `text` with special tokens written in it read as ordinary text."""
+        self._tokenizer.encode_special_tokens = True
+        try:
+            return self.encode(text)
+        finally:
+            self._tokenizer.encode_special_tokens = False
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of `ids`, special tokens left out."""
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+    def names_special(self, text: str) -> bool:
+        """Whether a special token is written in `text`."""
+        return any(token in text for token in self._special_texts)
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """The tokenizer of a model folder.
+
+    Raises:
+        BadModelFile: tokenizer.json is missing or damaged.
+    """
+    try:
+        inner = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # the library raises plain Exception
+        raise BadModelFile(
+            f"The model {folder.name} has no readable tokenizer; remove it and add it again.", str(error)
+        ) from error
+    inner.no_padding()
+    inner.no_truncation()
+    settings = read_json(folder / "tokenizer_config.json")
+    special = {name: text for name, value in settings.items() if (text := _token_text(name, value))}
+    return Tokenizer(inner, special, _end_ids(folder, inner, special))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file, {} when there is no such file.
+
+    Raises:
+        BadModelFile: The file holds something else.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise BadModelFile(f"{path.name} cannot be read; remove the model and add it again.", str(error)) from error
+    if not isinstance(value, dict):
+        raise BadModelFile(f"{path.name} is damaged; remove the model and add it again.")
+    return value
+
+
+def _token_text(name: str, value: object) -> str | None:
+    """The text of a special token, which is written as a string or as an object with "content"."""
+    if not name.endswith("_token"):
+        return None
+    if isinstance(value, Mapping):
+        value = value.get("content")
+    return value if isinstance(value, str) else None
+
+
+def _end_ids(folder: Path, inner: tokenizers.Tokenizer, special: Mapping[str, str]) -> frozenset[int]:
+    ids: set[int] = set()
+    for name in ("generation_config.json", "config.json"):
+        listed = read_json(folder / name).get("eos_token_id")
+        ids.update([listed] if isinstance(listed, int) else listed or [])
+    added = {token.content for token in inner.get_added_tokens_decoder().values()}
+    names = [special.get("eos_token", ""), *(name for name in _END_OF_TURN if name in added)]
+    ids.update(found for name in names if (found := inner.token_to_id(name)) is not None)
+    return frozenset(ids)
