@@ -51,10 +51,9 @@ class Progress:
             return f"Finding and downloading: {self.seen} packages so far, {self.package or 'pip'}{self.megabytes}"
         fresh = {_plain(name.split("-")[0]) for name in set(self.installed()) - self.had}
         done = sum(_plain(name) in fresh for name in self.to_install)
-        rest = [name for name in self.to_install if _plain(name) not in fresh]
-        return (
-            f"Installing {min(done + 1, len(self.to_install))} of {len(self.to_install)}: {rest[0] if rest else 'done'}"
-        )
+        total = len(self.to_install)
+        name = next((name for name in self.to_install if _plain(name) not in fresh), "last steps")
+        return f"Installing {min(done + 1, total)} of {total}: {name}"
 
     def show(self) -> None:
         """Rewrite the line on a terminal; elsewhere add one when something changed, every few seconds at most."""
@@ -63,7 +62,7 @@ class Progress:
             line = f"{text}, {now - self.started:.0f} s"
             print(f"\r{line[: shutil.get_terminal_size().columns - 1]}\x1b[K", end="", file=sys.stderr, flush=True)
         elif text != self.shown and now - self.shown_at >= 3:
-            say(f"{text}, {now - self.started:.0f} s")
+            print(f"{text}, {now - self.started:.0f} s", file=sys.stderr, flush=True)
             self.shown, self.shown_at = text, now
 
     def end(self) -> None:
