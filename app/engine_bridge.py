@@ -1,0 +1,79 @@
+"""The worker thread and one queued Qt signal: requests go down, events come up, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from engine.chat import ChatRequest, RequestHandle
+from engine.events import Event
+
+CLOSE_TIMEOUT_S = 5.0
+
+
+class WorkerLike(Protocol):
+    """What the bridge needs of the engine's worker."""
+
+    def start(self) -> None:
+        """Start the thread."""
+        ...
+
+    def load(self, name: str | None) -> RequestHandle:
+        """Make the named model (None: the default) ready."""
+        ...
+
+    def add_model(self, path: Path) -> RequestHandle:
+        """Import a file or folder, then load it."""
+        ...
+
+    def submit(self, request: ChatRequest) -> RequestHandle:
+        """Answer a request after those before it."""
+        ...
+
+    def close(self, timeout_s: float) -> object:
+        """End the thread, cancelling what it does; wait at most so many seconds."""
+        ...
+
+
+WorkerFactory = Callable[[Callable[[Event], None]], WorkerLike]
+
+
+class EngineBridge(QObject):
+    """Owns the worker; `arrived` is emitted on its thread and, being queued, received in the window's.
+
+    Args:
+        make_worker: Makes the worker from the function that it calls with each event.
+    """
+
+    arrived = Signal(object)  # an engine.events.Event
+
+    def __init__(self, make_worker: WorkerFactory, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._closed = False
+        self._worker = make_worker(self._emit)
+        self._worker.start()
+
+    def _emit(self, event: Event) -> None:
+        # On the worker's thread. A worker that outlives the bound of `close` must find no half-destroyed object here.
+        if not self._closed:
+            self.arrived.emit(event)
+
+    def load(self, name: str | None) -> RequestHandle:
+        """Make the named model (None: the default) ready; returns at once."""
+        return self._worker.load(name)
+
+    def add_model(self, path: Path) -> RequestHandle:
+        """Import a model file or folder, then load it; returns at once."""
+        return self._worker.add_model(path)
+
+    def submit(self, request: ChatRequest) -> RequestHandle:
+        """Answer a request after those before it; returns at once."""
+        return self._worker.submit(request)
+
+    def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
+        """Drop all further events and end the worker, waiting at most `timeout_s` seconds."""
+        self._closed = True
+        self._worker.close(timeout_s)

@@ -1,0 +1,70 @@
+"""What the window shows of work in progress: frozen values, made by session and chats, drawn by the views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.events import LoadProgress, ModelInfo
+
+TurnPhase = Literal["idle", "queued", "prefill", "decode"]
+ModelPhase = Literal["none", "working", "ready", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTurn:
+    """The turn of one conversation as it goes.
+
+    Attributes:
+        phase: "queued" from Enter until the engine begins, also while a model loads.
+        message_id: The reply that grows; empty until its first text.
+        cached: Prompt tokens reused from the KV cache.
+        prefill_done, prefill_total: Prompt tokens computed so far, and to compute.
+        completion_tokens: Tokens generated so far.
+        ttft_s: Seconds from Enter to the first token; None until it is there.
+        tokens_per_s: Decode rate so far; None with fewer than two tokens.
+        context_used: Tokens of the conversation that the KV cache holds, as far as is known.
+    """
+
+    phase: TurnPhase = "idle"
+    message_id: str = ""
+    cached: int = 0
+    prefill_done: int = 0
+    prefill_total: int = 0
+    completion_tokens: int = 0
+    ttft_s: float | None = None
+    tokens_per_s: float | None = None
+    context_used: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """Where the model stands.
+
+    Attributes:
+        info: The model that answers; None until one is loaded.
+        step: The latest step of a download, import or load in progress.
+        sentence: For people: what goes on, or why it failed.
+    """
+
+    phase: ModelPhase = "none"
+    info: ModelInfo | None = None
+    step: LoadProgress | None = None
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One sentence for the notice bar, with at most one thing to do about it.
+
+    Attributes:
+        detail: Technical text to copy; may be empty.
+        action_label: Words of the button; empty where there is nothing to do.
+        action: Called when the button is pressed.
+    """
+
+    sentence: str
+    detail: str = ""
+    action_label: str = ""
+    action: Callable[[], None] | None = None

@@ -1,0 +1,83 @@
+"""The database's schema as a ladder: each step leads from one version to the next, in one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from engine.errors import EngineError
+
+
+class StoreError(EngineError):
+    """The conversations cannot be read or written."""
+
+
+class StoreTooNew(StoreError):
+    """A newer Loquat wrote the database."""
+
+
+# A message's parent has no ON DELETE CASCADE: SQLite follows at most 1,000 nested cascades, and a long conversation
+# is a chain. Its own foreign keys are checked at the end of the transaction, so that whole trees can go at once.
+# `key` is an integer of its own, so that a full-text index can refer to it for good.
+_FIRST: Final = """
+CREATE TABLE conversation (
+    id TEXT PRIMARY KEY,
+    title TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL,
+    started_on TEXT NOT NULL,
+    system_prompt TEXT NOT NULL,
+    deleted_at REAL,
+    leaf_id TEXT REFERENCES message(id) DEFERRABLE INITIALLY DEFERRED
+);
+CREATE TABLE message (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    conversation_id TEXT NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,
+    parent_id TEXT REFERENCES message(id) DEFERRABLE INITIALLY DEFERRED,
+    role TEXT NOT NULL CHECK (role IN ('system', 'user', 'assistant')),
+    content TEXT NOT NULL,
+    token_ids BLOB,
+    status TEXT NOT NULL CHECK (status IN ('complete', 'partial', 'cancelled', 'length')),
+    model TEXT NOT NULL,
+    stats TEXT,
+    created_at REAL NOT NULL
+);
+CREATE INDEX message_by_conversation ON message(conversation_id);
+CREATE INDEX message_by_parent ON message(parent_id);
+CREATE INDEX conversation_by_leaf ON conversation(leaf_id);
+CREATE INDEX conversation_by_time ON conversation(updated_at) WHERE deleted_at IS NULL;
+"""
+
+STEPS: Final[tuple[str, ...]] = (_FIRST,)
+
+
+def version(db: sqlite3.Connection) -> int:
+    """The schema version of a database; 0 for an empty one."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(db: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
+    """Bring a database to the newest version, one step a transaction.
+
+    Raises:
+        StoreTooNew: The database is newer than the last step; nothing was changed.
+    """
+    current = version(db)
+    if current > len(steps):
+        raise StoreTooNew(
+            "Your conversations were saved by a newer version of Loquat. Please update Loquat to open them.",
+            f"schema version {current}, this program knows {len(steps)}",
+        )
+    for number, step in enumerate(steps[current:], start=current + 1):
+        _climb(db, step, number)
+
+
+def _climb(db: sqlite3.Connection, step: str, number: int) -> None:
+    try:
+        db.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
+    except sqlite3.Error:
+        if db.in_transaction:
+            db.rollback()
+        raise

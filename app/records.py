@@ -1,0 +1,111 @@
+"""What is kept of a conversation, as frozen values: the store returns them and the views draw them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import struct
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
+
+from engine.chat import Role
+from engine.stats import ItlMs, TurnStats
+
+Status = Literal["complete", "partial", "cancelled", "length"]
+STATUSES: Final = get_args(Status)
+TITLE_LENGTH: Final = 40
+
+
+def new_id() -> str:
+    """A fresh id for a conversation, a message or a request."""
+    return uuid.uuid4().hex
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation without its messages.
+
+    Attributes:
+        title: May be empty until the first question.
+        created_at, updated_at: Seconds since the epoch.
+        started_on: Local ISO date of its beginning, kept as text so that a change of time zone cannot alter the prompt.
+        system_prompt: As it was when the conversation began; a later change of the setting leaves the prompt as it is.
+        leaf_id: The last message of the branch that is shown; None while there is none.
+    """
+
+    id: str = field(default_factory=new_id)
+    title: str = ""
+    created_at: float = field(default_factory=time.time)
+    updated_at: float = field(default_factory=time.time)
+    started_on: str = field(default_factory=_today)
+    system_prompt: str = ""
+    leaf_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """One message of a conversation's tree.
+
+    Attributes:
+        parent_id: The message before it; None for the first.
+        token_ids: Ids of a generated reply; valid only for the model that `model` names.
+        status: "partial" while it streams and when the program ended before the reply did.
+        stats: The figures of the turn that made it.
+        created_at: Seconds since the epoch.
+    """
+
+    conversation_id: str
+    role: Role
+    content: str
+    id: str = field(default_factory=new_id)
+    parent_id: str | None = None
+    token_ids: tuple[int, ...] | None = None
+    status: Status = "complete"
+    model: str = ""
+    stats: TurnStats | None = None
+    created_at: float = field(default_factory=time.time)
+
+
+def title_from(text: str) -> str:
+    """The first words of a question, at most about 40 characters, cut at a word where there is one."""
+    words = " ".join(text.split())
+    if len(words) <= TITLE_LENGTH:
+        return words
+    cut = words[: TITLE_LENGTH + 1].rfind(" ")
+    return words[: cut if cut > TITLE_LENGTH // 2 else TITLE_LENGTH].rstrip(" ,;:") + "…"
+
+
+def pack_ids(ids: tuple[int, ...] | None) -> bytes | None:
+    """Token ids as 4 little-endian bytes each."""
+    return None if ids is None else struct.pack(f"<{len(ids)}I", *ids)
+
+
+def unpack_ids(data: bytes | None) -> tuple[int, ...] | None:
+    """The inverse of `pack_ids`."""
+    if data is None:
+        return None
+    return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+def stats_to_json(stats: TurnStats | None) -> str | None:
+    """Stats as one JSON object, so that a new figure needs no migration."""
+    return None if stats is None else json.dumps(dataclasses.asdict(stats))
+
+
+def stats_from_json(text: str | None) -> TurnStats | None:
+    """Stats of a reply, or None where there are none or another version wrote figures that do not fit."""
+    if not text:
+        return None
+    values = json.loads(text)
+    known = {name: values[name] for name in TurnStats.__dataclass_fields__ if name in values}
+    if len(known) < len(TurnStats.__dataclass_fields__):
+        return None
+    itl = known["itl_ms"]
+    known["itl_ms"] = None if itl is None else ItlMs(**itl)
+    return TurnStats(**known)
