@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -19,11 +20,13 @@ from engine.generate import ChunkPacer, decode, prefill
 from engine.kv_cache import KVCache
 from engine.kv_store import KVStore
 from engine.loader import load_runner
-from engine.models.registry import ModelEntry
 from engine.prompt import PromptBuilder, load_prompt_builder
 from engine.runner import AnyRunner
 from engine.sampler import Sampler
 from engine.stats import TurnStamps, turn_stats
+
+if TYPE_CHECKING:
+    from engine.models.registry import ModelEntry
 
 _KV_BUDGET = 2 * 1024**3
 

@@ -88,6 +88,7 @@ def load_hf_runner(folder: Path, choice: DeviceChoice, max_context: int | None =
         UnsupportedModel: transformers has no such causal language model.
         BadModelFile: The weights cannot be read.
     """
+    model: Any
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(
             folder, dtype=choice.dtype, use_safetensors=True, local_files_only=True, trust_remote_code=False

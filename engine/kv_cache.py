@@ -32,7 +32,7 @@ class KVCache:
     @property
     def nbytes(self) -> int:
         """Memory held, in bytes."""
-        return self._cache.nbytes
+        return int(self._cache.nbytes)
 
     def reuse(self, ids: Sequence[int]) -> list[int]:
         """Keep the longest common prefix with `ids` and return the rest, at least one token.

@@ -18,7 +18,7 @@ from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engine.chat import ChatRequest, Message
-from engine.errors import BadRequest
+from engine.errors import BadModelFile, BadRequest
 from engine.tokenizer import Tokenizer, load_tokenizer, read_json
 
 # For models that bring no template (base models): plain roles, a blank line between messages.
@@ -77,7 +77,7 @@ class PromptBuilder:
                 strftime_now=day.strftime,
                 **{"bos_token": "", "eos_token": "", **self.tokenizer.special},
             )
-        except TemplateError as error:
+        except Exception as error:  # a template is foreign code and can fail in any way
             raise BadRequest(f"The model's chat template refuses this conversation: {error}.", repr(error)) from error
 
     def _splice(self, text: str, mark: str, spliced: Sequence[list[int]]) -> list[int]:
@@ -98,9 +98,14 @@ def load_prompt_builder(folder: Path) -> PromptBuilder:
     """The prompt builder of a model folder, with a plain template where the model brings none.
 
     Raises:
-        BadModelFile: The tokenizer is missing or damaged.
+        BadModelFile: The tokenizer or the template is missing or damaged.
     """
-    return PromptBuilder(load_tokenizer(folder), read_template(folder) or _PLAIN_TEMPLATE)
+    tokenizer = load_tokenizer(folder)
+    try:
+        return PromptBuilder(tokenizer, read_template(folder) or _PLAIN_TEMPLATE)
+    except TemplateError as error:
+        sentence = f"The model {folder.name} has a chat template that cannot be read; choose another model."
+        raise BadModelFile(sentence, repr(error)) from error
 
 
 def read_template(folder: Path) -> str:

@@ -1,0 +1,73 @@
+"""Sampling against transformers' own logits processors, and its bounds."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import transformers
+
+from engine.config import GREEDY, SamplingParams
+from engine.sampler import Sampler, candidates
+
+CASES = [
+    SamplingParams(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0),
+    SamplingParams(temperature=0.5, top_k=10, top_p=1.0, min_p=0.0),
+    SamplingParams(temperature=1.3, top_k=0, top_p=0.7, min_p=0.0),
+    SamplingParams(temperature=0.8, top_k=0, top_p=1.0, min_p=0.1),
+    SamplingParams(temperature=0.7, top_k=40, top_p=0.9, min_p=0.05),
+]
+
+
+def reference(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
+    """The same distribution by transformers' processors, in generate()'s order."""
+    chain = transformers.LogitsProcessorList([transformers.TemperatureLogitsWarper(params.temperature)])
+    if params.top_k:
+        chain.append(transformers.TopKLogitsWarper(params.top_k))
+    if params.top_p < 1:
+        chain.append(transformers.TopPLogitsWarper(params.top_p))
+    if params.min_p:
+        chain.append(transformers.MinPLogitsWarper(params.min_p))
+    return chain(None, logits[None])[0].softmax(-1)
+
+
+@pytest.mark.parametrize("params", CASES)
+def test_the_distribution_is_that_of_transformers(params):
+    logits = torch.randn(500, generator=torch.Generator().manual_seed(3)) * 3
+    ids, probabilities = candidates(logits, params)
+    mine = torch.zeros(500).scatter(0, ids, probabilities)
+    assert torch.allclose(mine, reference(logits, params), atol=1e-6)
+
+
+def test_greedy_takes_the_likeliest():
+    logits = torch.tensor([0.0, 3.0, 1.0])
+    assert Sampler(GREEDY, 3)(logits) == 1
+
+
+def test_repetition_penalty_is_that_of_transformers():
+    logits = torch.tensor([2.0, -1.0, 1.9, 0.0])
+    params = SamplingParams(temperature=0.0, repetition_penalty=1.5)
+    wanted = transformers.RepetitionPenaltyLogitsProcessor(1.5)(torch.tensor([[0, 1]]), logits[None])[0]
+    sampler = Sampler(params, 4, seen=[0, 1])
+    assert torch.equal(sampler._penalised(logits), wanted)
+    assert sampler(logits) == 2
+    assert sampler(logits) == 0  # now 2 is penalised as well: 1.9 / 1.5 < 2.0 / 1.5
+
+
+def test_one_token_always_stays():
+    ids, probabilities = candidates(torch.zeros(9), SamplingParams(temperature=1.0, top_k=0, top_p=0.0, min_p=1.0))
+    assert probabilities.sum() == 1
+    assert len(ids) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "bound"),
+    [("temperature", -1, "0"), ("top_p", 1.5, "1"), ("min_p", 2, "1"), ("top_k", -3, "0"), ("max_tokens", 0, "1")],
+)
+def test_a_value_out_of_bounds_names_the_bound(field, value, bound):
+    with pytest.raises(ValueError, match=rf"{field}.*{bound}"):
+        SamplingParams(**{field: value})
+
+
+def test_an_empty_stop_string_is_refused():
+    with pytest.raises(ValueError, match="stop"):
+        SamplingParams(stop=("",))
