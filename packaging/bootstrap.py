@@ -270,7 +270,10 @@ def explain(output: str) -> str:
     """What pip said at last, and what to do about it."""
     lines = [line for line in output.splitlines() if line.strip() and not line.startswith("Progress ")]
     tail = "\n".join(f"    {line}" for line in lines[-TAIL_LINES:])
-    hint = next((advice for pattern, advice in HINTS if re.search(pattern, output)), "Run the command again.")
+    hint = next(
+        (advice for pattern, advice in HINTS if re.search(pattern, output)),
+        "Run the command again; should it fail the same way, these lines say why.",
+    )
     return f"pip could not install Loquat. It said:\n{tail}\n{hint} All of pip's output: {LOG}"
 
 
