@@ -1,0 +1,95 @@
+"""Tensors of a model folder's safetensors files, memory-mapped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from engine.errors import BadModelFile
+
+SINGLE: Final = "model.safetensors"
+INDEX: Final = "model.safetensors.index.json"
+PREFIXES: Final = ("model.", "model.language_model.", "language_model.model.", "")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file.
+
+    Raises:
+        BadModelFile: There is no such file, or no object in it.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadModelFile(f"The model lacks a readable {path.name}; get the model again.", repr(error)) from error
+    if not isinstance(data, dict):
+        raise BadModelFile(f"The model's {path.name} is damaged; get the model again.", type(data).__name__)
+    return data
+
+
+class Checkpoint:
+    """Which file of a folder holds which tensor.
+
+    Each tensor read has its own mapping of the file, so that the pages of one that was only copied from leave
+    memory with it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files = _tensor_files(folder)
+        self._prefix = self._find_prefix()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def decoder(self, name: str, shape: tuple[int, ...]) -> Tensor:
+        """A tensor of the decoder itself, `layers.0.mlp.down_proj.weight` for example; see `tensor`."""
+        return self.tensor(self._prefix + name, shape)
+
+    def tensor(self, name: str, shape: tuple[int, ...]) -> Tensor:
+        """The tensor of this name, memory-mapped, in its stored dtype.
+
+        Raises:
+            BadModelFile: It is missing, of another shape, or the file is damaged.
+        """
+        if name not in self._files:
+            raise BadModelFile("The model lacks a part of its weights; get the model again.", f"no tensor {name}")
+        path = self._folder / self._files[name]
+        try:
+            with safe_open(path, framework="pt") as file:
+                tensor: Tensor = file.get_tensor(name)
+        except (OSError, SafetensorError, RuntimeError) as error:
+            raise _damaged(path, error) from error
+        if tuple(tensor.shape) != shape or not tensor.is_floating_point():
+            detail = f"{name}: {tensor.dtype} {tuple(tensor.shape)}, expected a floating-point {shape}"
+            raise BadModelFile("The model's weights do not fit its config.json; get the model again.", detail)
+        return tensor
+
+    def _find_prefix(self) -> str:
+        for prefix in PREFIXES:
+            if f"{prefix}embed_tokens.weight" in self._files:
+                return prefix
+        raise BadModelFile("The model lacks a part of its weights; get the model again.", "no tensor embed_tokens")
+
+
+def _damaged(path: Path, error: Exception) -> BadModelFile:
+    return BadModelFile(f"The model's file {path.name} is missing or damaged; get the model again.", repr(error))
+
+
+def _tensor_files(folder: Path) -> Mapping[str, str]:
+    """File name by tensor name."""
+    if (folder / INDEX).exists():
+        files = read_json(folder / INDEX).get("weight_map")
+        if not isinstance(files, dict) or any(Path(str(name)).name != name for name in files.values()):
+            raise BadModelFile(f"The model's {INDEX} is damaged; get the model again.")
+        return files
+    try:
+        with safe_open(folder / SINGLE, framework="pt") as file:
+            return dict.fromkeys(file.keys(), SINGLE)
+    except (OSError, SafetensorError) as error:
+        raise _damaged(folder / SINGLE, error) from error

@@ -1,0 +1,153 @@
+"""The decoder as the engine's `Runner`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from engine.decoder.cache import CacheLayout, KVCache
+from engine.decoder.checkpoint import Checkpoint, read_json
+from engine.decoder.config import DecoderConfig
+from engine.decoder.layers import Decoder
+from engine.decoder.linear import DenseFactory, LinearFactory
+from engine.decoder.weights import DecoderWeights, load_weights
+from engine.errors import BadRequest
+from engine.runner import SequenceCache
+
+
+class DecoderRunner:
+    """A `Runner` in plain torch operations, on any device: the reference for faster ones.
+
+    Args:
+        kv_dtype: Of cached keys and values; None takes the weights'.
+        max_context: Limits the context in tokens; None takes the model's own.
+    """
+
+    def __init__(
+        self,
+        config: DecoderConfig,
+        weights: DecoderWeights,
+        *,
+        kv_dtype: torch.dtype | None = None,
+        max_context: int | None = None,
+    ) -> None:
+        self.config = config
+        self.weights = weights
+        self.layout = CacheLayout(
+            layers=len(config.layers),
+            kv_heads=config.kv_heads,
+            head_dim=config.head_dim,
+            context_limit=min(config.context_limit, max_context or config.context_limit),
+            dtype=kv_dtype or weights.dtype,
+            compute_dtype=weights.dtype,
+            device=weights.device,
+        )
+        self._decoder = Decoder(config, weights)
+
+    @property
+    def description(self) -> str:
+        """Which implementation runs and why, in words."""
+        return f"fast decoder for {self.config.family} in torch operations ({_name(self.weights.dtype)})"
+
+    @property
+    def vocab_size(self) -> int:
+        """Length of a row of logits."""
+        return self.config.vocab_size
+
+    @property
+    def context_limit(self) -> int:
+        """Most tokens a cache of this runner can hold."""
+        return self.layout.context_limit
+
+    @property
+    def weight_bytes(self) -> int:
+        """Memory held by the weights."""
+        return self.weights.nbytes
+
+    @property
+    def kv_bytes_per_token(self) -> int:
+        """Memory that one more token costs."""
+        return self.layout.bytes_per_token
+
+    def new_cache(self) -> KVCache:
+        """An empty cache."""
+        return KVCache(self.layout)
+
+    @torch.inference_mode()
+    def prefill(self, ids: Sequence[int], cache: SequenceCache, keep: int = 1) -> Tensor:
+        """Read `ids` in parallel, append them to `cache`.
+
+        Returns:
+            Logits of the last `keep` positions (0 computes none), float32 on the CPU, shape [keep, vocab_size].
+
+        Raises:
+            BadRequest: There is nothing to read, or an id is not in the vocabulary.
+            ContextFull: The context limit would be passed; the cache is unchanged.
+        """
+        kv, tokens = self._begin(ids, cache)
+        hidden = self._decoder.prefill(tokens, kv, min(keep, len(ids)))
+        kv.advance(len(ids))
+        return self._decoder.logits(hidden).cpu()
+
+    @torch.inference_mode()
+    def decode(self, token_id: int, cache: SequenceCache) -> Tensor:
+        """Read one token, append it to `cache`; its logits, float32 on the CPU, shape [vocab_size].
+
+        Raises:
+            BadRequest: The id is not in the vocabulary.
+            ContextFull: The cache is full; it is unchanged.
+        """
+        kv, tokens = self._begin((token_id,), cache)
+        hidden = self._decoder.decode(tokens, kv)
+        kv.advance(1)
+        return self._decoder.logits(hidden)[0].cpu()
+
+    def _begin(self, ids: Sequence[int], cache: SequenceCache) -> tuple[KVCache, Tensor]:
+        if not ids:
+            raise BadRequest("There is no text to read.")
+        # Checked here: on a GPU an id outside the embedding ends the whole process.
+        if min(ids) < 0 or max(ids) >= self.config.vocab_size:
+            raise BadRequest("The text holds tokens that this model does not know.", f"vocabulary {self.vocab_size}")
+        kv = cast(KVCache, cache)
+        kv.reserve(len(ids))
+        return kv, torch.tensor(ids, dtype=torch.int64, device=self.weights.device)
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def load_decoder(
+    folder: Path,
+    *,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+    factory: LinearFactory | None = None,
+    kv_dtype: torch.dtype | None = None,
+    max_context: int | None = None,
+) -> DecoderRunner:
+    """The runner of a model folder (config.json and safetensors).
+
+    Args:
+        folder: In the Hugging Face layout.
+        dtype: Of activations, embedding and head, and of the linears if no factory is given.
+        device: Where weights and caches are.
+        factory: Gives the linears another format.
+        kv_dtype: Of cached keys and values; None takes `dtype`.
+        max_context: Limits the context in tokens.
+
+    Raises:
+        UnsupportedModel: The architecture is not one of FAMILIES, or a variant not computed here.
+        BadModelFile: config.json or the weights are missing, damaged, or do not fit together.
+    """
+    config = DecoderConfig.from_json(read_json(folder / "config.json"))
+    place = torch.device(device)
+    with torch.inference_mode():
+        weights = load_weights(
+            Checkpoint(folder), config, factory or DenseFactory(dtype, place), dtype=dtype, device=place
+        )
+    return DecoderRunner(config, weights, kv_dtype=kv_dtype, max_context=max_context)
