@@ -1,0 +1,124 @@
+"""One turn as it grows: what the events of one request add up to. No Qt, no clock, no disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.live import LiveTurn
+from app.records import Status, StoredMessage, new_id
+from engine.chat import Message, RequestHandle
+from engine.config import SamplingParams
+from engine.events import PrefillProgress, TextDelta
+from engine.stats import TurnStats, decode_rate
+
+
+@dataclass(slots=True)
+class Turn:
+    """From Enter to the end of the reply.
+
+    Attributes:
+        parent_id: The question that is answered.
+        submitted_at: `time.perf_counter()` in seconds when the person pressed Enter.
+        model: The name of the model that answers; known once the request is on its way.
+        handle: Cancels the request; None while it waits for the model.
+        token_times: `time.perf_counter()` of each token, in seconds.
+    """
+
+    conversation_id: str
+    parent_id: str
+    params: SamplingParams
+    submitted_at: float
+    context_before: int = 0
+    request_id: str = field(default_factory=new_id)
+    reply_id: str = field(default_factory=new_id)
+    created_at: float = field(default_factory=time.time)
+    model: str = ""
+    handle: RequestHandle | None = None
+    prefill: PrefillProgress | None = None
+    pieces: list[str] = field(default_factory=list)
+    token_ids: list[int] = field(default_factory=list)
+    token_times: list[float] = field(default_factory=list)
+    shown: str = ""
+
+    def grow(self, delta: TextDelta) -> None:
+        """Add a token."""
+        self.pieces.append(delta.text)
+        self.token_ids.extend(delta.token_ids)
+        self.token_times.extend([delta.at] * len(delta.token_ids))
+
+    @property
+    def text(self) -> str:
+        """All text so far."""
+        return "".join(self.pieces)
+
+    @property
+    def spoken(self) -> bool:
+        """Whether any text has come."""
+        return any(self.pieces)
+
+    def reply(self, status: Status, stats: TurnStats | None = None, content: str | None = None) -> StoredMessage:
+        """The reply as it stands; `content` replaces the text so far."""
+        return StoredMessage(
+            conversation_id=self.conversation_id,
+            role="assistant",
+            content=self.text if content is None else content,
+            id=self.reply_id,
+            parent_id=self.parent_id,
+            token_ids=tuple(self.token_ids),
+            status=status,
+            model=self.model,
+            stats=stats,
+            created_at=self.created_at,
+        )
+
+    def live(self) -> LiveTurn:
+        """The figures so far."""
+        if self.prefill is None and not self.token_ids:
+            return LiveTurn("queued", context_used=self.context_before)
+        progress = self.prefill or PrefillProgress(self.request_id, 0, 0, 0)
+        first = self.token_times[0] if self.token_times else None
+        return LiveTurn(
+            phase="decode" if self.token_ids else "prefill",
+            message_id=self.reply_id if self.spoken else "",
+            cached=progress.cached,
+            prefill_done=progress.done,
+            prefill_total=progress.total,
+            completion_tokens=len(self.token_ids),
+            ttft_s=None if first is None else first - self.submitted_at,
+            tokens_per_s=decode_rate(self.token_times),
+            context_used=progress.cached + progress.done + len(self.token_ids),
+        )
+
+
+def after(reply: StoredMessage | None) -> LiveTurn:
+    """The figures that stay on view when a turn is over: those of the last reply."""
+    if reply is None or reply.stats is None:
+        return LiveTurn()
+    stats = reply.stats
+    return LiveTurn(
+        message_id=reply.id,
+        cached=stats.cached_tokens,
+        prefill_done=stats.prefill_tokens,
+        prefill_total=stats.prefill_tokens,
+        completion_tokens=stats.completion_tokens,
+        ttft_s=stats.ttft_s,
+        tokens_per_s=stats.decode_tokens_per_s,
+        context_used=stats.prompt_tokens + stats.completion_tokens,
+    )
+
+
+def prompt_messages(system_prompt: str, thread: Sequence[StoredMessage], model: str) -> tuple[Message, ...]:
+    """A thread as the engine takes it.
+
+    Questions that got no answer are joined with the next one, because templates want user and assistant in turn.
+    A reply brings its token ids only to the model that generated them: to another they mean other words.
+    """
+    made: list[Message] = [Message("system", system_prompt)] if system_prompt else []
+    for stored in thread:
+        if stored.role == "user" and made and made[-1].role == "user":
+            made[-1] = Message("user", f"{made[-1].content}\n\n{stored.content}")
+            continue
+        made.append(Message(stored.role, stored.content, stored.token_ids if stored.model == model else None))
+    return tuple(made)
