@@ -1,0 +1,322 @@
+"""Markdown to document blocks: pure, no Qt.
+
+A block is a leaf (paragraph, heading, code, table, rule); the lists and quotes that it stands in are its frames.
+So a list is as many blocks as it has items, and each can be drawn as soon as it is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Final, Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+Align = Literal["left", "center", "right"]
+BULLETS: Final = ("•", "◦", "▪")
+_LEAVES: Final = ("inline", "fence", "code_block", "hr", "list_item_open", "blockquote_open")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Text of one format; a line break is a newline in it.
+
+    Attributes:
+        link: The address this text leads to, or empty.
+    """
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    code: bool = False
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A list item or a quote around a block.
+
+    Attributes:
+        marker: What stands before the first block of an item: a bullet or "1."; empty for later blocks and quotes.
+    """
+
+    kind: Literal["item", "quote"]
+    marker: str = ""
+
+
+Frames = tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Running text."""
+
+    spans: tuple[Span, ...]
+    frames: Frames = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title of level 1 to 6."""
+
+    level: int
+    spans: tuple[Span, ...]
+    frames: Frames = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Literal text. `closed` is False while a fence still waits for its end."""
+
+    text: str
+    language: str = ""
+    closed: bool = True
+    frames: Frames = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header row and rows, each a tuple of cells, each cell a tuple of spans."""
+
+    aligns: tuple[Align, ...]
+    header: tuple[tuple[Span, ...], ...]
+    rows: tuple[tuple[tuple[Span, ...], ...], ...]
+    frames: Frames = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A horizontal line."""
+
+    frames: Frames = ()
+
+
+Block = Paragraph | Heading | Code | Table | Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The blocks of a text, and where its last top-level unit (block or list item) begins.
+
+    Attributes:
+        unit_line: Line on which that unit begins.
+        unit_block: Index of its first block.
+        unit_ordinal: Its number, if it is an item of a numbered list.
+        complete: Whether the last block stays as it is whatever follows (a closed fence, a rule).
+    """
+
+    blocks: tuple[Block, ...]
+    complete: bool
+    unit_line: int
+    unit_block: int
+    unit_ordinal: int | None
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    # html off: it is shown as it was written. The link check of markdown-it refuses javascript:, data: and file:.
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def parse(text: str) -> tuple[Block, ...]:
+    """The blocks of a whole text."""
+    return outline(text).blocks
+
+
+def outline(text: str, first_ordinal: int | None = None, mend: Callable[[str], str] | None = None) -> Outline:
+    """The blocks of a text or of its open end.
+
+    Args:
+        text: Markdown (CommonMark, tables, strikethrough).
+        first_ordinal: The number of the first item, where `text` begins in the middle of a numbered list.
+        mend: Changes the source of the last paragraph or heading, if the text ends with one.
+    """
+    builder = _Builder(text.split("\n"), first_ordinal)
+    tokens = _parser().parse(text)
+    if mend is not None:
+        _mend_last(tokens, mend)
+    builder.run(tokens)
+    return builder.result()
+
+
+def _mend_last(tokens: list[Token], mend: Callable[[str], str]) -> None:
+    last = next((token for token in reversed(tokens) if token.type in _LEAVES), None)
+    if last is not None and last.type == "inline":
+        last.children = _parser().parseInline(mend(last.content))[0].children
+
+
+@dataclass(slots=True)
+class _List:
+    ordered: bool
+    ordinal: int
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Walks markdown-it's flat token list, with the open lists and frames on stacks."""
+
+    lines: list[str]
+    first_ordinal: int | None
+    blocks: list[Block] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    lists: list[_List] = field(default_factory=list)
+    unit: tuple[int, int, int | None] = (0, 0, None)
+    complete: bool = False
+
+    def run(self, tokens: Sequence[Token]) -> None:
+        index = 0
+        while index < len(tokens):
+            index += self._take(tokens, index)
+
+    def result(self) -> Outline:
+        return Outline(tuple(self.blocks), self.complete, *self.unit)
+
+    def _take(self, tokens: Sequence[Token], index: int) -> int:
+        """Take the token at `index` and those that belong to it; how many they are."""
+        token = tokens[index]
+        if token.level == 0 and token.nesting >= 0 and token.map:
+            self.unit = (token.map[0], len(self.blocks), None)
+        match token.type:
+            case "bullet_list_open" | "ordered_list_open":
+                self._open_list(token)
+            case "bullet_list_close" | "ordered_list_close":
+                self.lists.pop()
+            case "list_item_open":
+                self._open_item(token)
+            case "blockquote_open":
+                self.frames.append(Frame("quote"))
+            case "list_item_close" | "blockquote_close":
+                self._close_frame()
+            case "heading_open":
+                self._emit(Heading(int(token.tag[1]), spans(tokens[index + 1].children or ()), self._frames()))
+                return 3
+            case "paragraph_open":
+                self._emit(Paragraph(spans(tokens[index + 1].children or ()), self._frames()))
+                return 3
+            case "code_block":
+                self._emit(Code(token.content.removesuffix("\n"), frames=self._frames()))
+            case "fence":
+                code = self._fence(token)
+                self._emit(code, complete=code.closed)
+            case "hr":
+                self._emit(Rule(self._frames()), complete=True)
+            case "table_open":
+                return self._table(tokens, index)
+        return 1
+
+    def _open_list(self, token: Token) -> None:
+        ordered = token.type == "ordered_list_open"
+        start = int(token.attrs.get("start", 1)) if ordered else 0
+        if ordered and not self.blocks and not self.lists and self.first_ordinal is not None:
+            start = self.first_ordinal
+        self.lists.append(_List(ordered, start))
+
+    def _open_item(self, token: Token) -> None:
+        current = self.lists[-1]
+        depth = sum(not each.ordered for each in self.lists) - 1
+        marker = f"{current.ordinal}." if current.ordered else BULLETS[min(depth, len(BULLETS) - 1)]
+        if token.level == 1 and token.map:
+            self.unit = (token.map[0], len(self.blocks), current.ordinal if current.ordered else None)
+        current.ordinal += 1
+        self.frames.append(Frame("item", marker))
+
+    def _close_frame(self) -> None:
+        if self.frames[-1].marker:  # an item without content still shows its marker
+            self._emit(Paragraph((), self._frames()))
+        self.frames.pop()
+
+    def _frames(self) -> Frames:
+        return tuple(self.frames)
+
+    def _emit(self, block: Block, complete: bool = False) -> None:
+        self.blocks.append(block)
+        self.complete = complete
+        self.frames = [replace(frame, marker="") for frame in self.frames]
+
+    def _fence(self, token: Token) -> Code:
+        language = token.info.split()[0] if token.info.strip() else ""
+        return Code(token.content.removesuffix("\n"), language, self._is_closed(token), self._frames())
+
+    def _is_closed(self, token: Token) -> bool:
+        start, end = token.map or [0, 0]
+        last = self.lines[end - 1].strip(" \t>") if end - 1 > start else ""
+        return len(last) >= len(token.markup) and set(last) == {token.markup[0]}
+
+    def _table(self, tokens: Sequence[Token], index: int) -> int:
+        end = next(at for at in range(index, len(tokens)) if tokens[at].type == "table_close")
+        rows: list[list[tuple[Span, ...]]] = []
+        aligns: list[Align] = []
+        for at in range(index, end):
+            token = tokens[at]
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in ("th_open", "td_open"):
+                rows[-1].append(spans(tokens[at + 1].children or ()))
+                if len(rows) == 1:
+                    aligns.append(_align(str(token.attrs.get("style", ""))))
+        body = tuple(tuple(row) for row in rows[1:])
+        self._emit(Table(tuple(aligns), tuple(rows[0]), body, self._frames()))
+        return end - index + 1
+
+
+def _align(style: str) -> Align:
+    value = style.removeprefix("text-align:")
+    return "center" if value == "center" else "right" if value == "right" else "left"
+
+
+def spans(children: Iterable[Token]) -> tuple[Span, ...]:
+    """The inline tokens of a block as spans; neighbours of one format are joined."""
+    result: list[Span] = []
+    style = Span("")
+    for token in children:
+        style = _restyle(style, token)
+        text, code = _literal(token)
+        span = replace(style, text=text, code=code)
+        if not text:
+            continue
+        if result and replace(result[-1], text="") == replace(span, text=""):
+            span = replace(span, text=result.pop().text + text)
+        result.append(span)
+    return tuple(result)
+
+
+def _restyle(style: Span, token: Token) -> Span:
+    on = token.nesting > 0
+    match token.tag:
+        case "strong":
+            return replace(style, bold=on)
+        case "em":
+            return replace(style, italic=on)
+        case "s":
+            return replace(style, strike=on)
+        case "a":
+            return replace(style, link=str(token.attrs.get("href", "")) if on else "")
+    return style
+
+
+def _literal(token: Token) -> tuple[str, bool]:
+    """The text that an inline token shows, and whether it is code. Images are named, never fetched."""
+    match token.type:
+        case "softbreak" | "hardbreak":
+            return "\n", False
+        case "code_inline":
+            return token.content, True
+        case "image":
+            return f"[image: {token.content or 'no description'}] ({token.attrs.get('src', '')})", False
+    return token.content, False
+
+
+def plain_text(block: Block) -> str:
+    """What a reader sees of a block, as text."""
+    match block:
+        case Paragraph() | Heading():
+            return "".join(span.text for span in block.spans)
+        case Code():
+            return block.text
+        case Table():
+            rows = (block.header, *block.rows)
+            return "\n".join("\t".join("".join(span.text for span in cell) for cell in row) for row in rows)
+    return ""

@@ -1,0 +1,250 @@
+"""Colours, type and icons, all from the tokens in assets/themes: no widget names a colour of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from string import Template
+from typing import Final, Literal, get_args
+
+from PySide6.QtCore import QLocale, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QStyleFactory
+
+ThemeChoice = Literal["system", "light", "dark"]
+FontRole = Literal["body", "title", "list", "small", "figure", "code", "display", "heading1", "heading2", "heading3"]
+
+# Installed from a wheel, the assets lie inside the package; in a checkout, beside it.
+_INSIDE: Final = Path(__file__).parent / "assets"
+ASSETS: Final = _INSIDE if _INSIDE.is_dir() else Path(__file__).parent.parent / "assets"
+
+FAMILY: Final = "Inter"
+# px of look.md; (size, weight 600)
+_SIZES: Final[dict[FontRole, tuple[float, bool]]] = {
+    "body": (15.0, False),
+    "title": (15.0, True),
+    "list": (13.5, False),
+    "small": (12.5, False),
+    "figure": (12.5, True),
+    "code": (13.0, False),
+    "display": (24.0, True),
+    "heading1": (20.0, True),
+    "heading2": (17.5, True),
+    "heading3": (15.0, True),
+}
+_CJK: Final = {
+    "zh": ("Noto Sans CJK SC", "Source Han Sans SC", "PingFang SC", "Microsoft YaHei UI"),
+    "ja": ("Noto Sans CJK JP", "Source Han Sans JP", "Hiragino Sans", "Yu Gothic UI"),
+    "ko": ("Noto Sans CJK KR", "Source Han Sans KR", "Apple SD Gothic Neo", "Malgun Gothic"),
+}
+_EMOJI: Final = ("Noto Color Emoji", "Apple Color Emoji", "Segoe UI Emoji")
+MOTION_MS: Final = 140
+LINE_HEIGHT: Final = 1.55
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The colours of one theme by name, as `#RRGGBB` or `#AARRGGBB`.
+
+    Raises:
+        KeyError: A token is asked for that the theme lacks.
+    """
+
+    name: str
+    values: dict[str, str]
+
+    def __getitem__(self, token: str) -> str:
+        return self.values[token]
+
+    @classmethod
+    def load(cls, name: str) -> Tokens:
+        """Read `assets/themes/<name>.json`."""
+        return cls(name, json.loads((ASSETS / "themes" / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def _point_size(px: float) -> float:
+    """Points of a size given at the platform's reference density, so that a larger system text scale still counts."""
+    return px * (1.0 if sys.platform == "darwin" else 0.75)
+
+
+def _install_fonts() -> None:
+    for path in sorted((ASSETS / "fonts").glob("*.otf")):
+        QFontDatabase.addApplicationFont(str(path))
+
+
+def _fallback_families() -> list[str]:
+    """The system's CJK fonts, those of the person's language first, and its emoji font: only what is installed."""
+    language = QLocale.system().name()[:2]
+    order = sorted(_CJK, key=lambda code: code != language)
+    wanted = [family for code in order for family in _CJK[code]] + list(_EMOJI)
+    return [family for family in wanted if QFontDatabase.hasFamily(family)]
+
+
+class Theme(QObject):
+    """The look in force; follows the system's colour scheme while the choice is "system".
+
+    Args:
+        app: Gets the style, the palette, the font and the style sheet.
+        choice: "system", "light" or "dark".
+    """
+
+    changed = Signal()
+
+    def __init__(self, app: QApplication, choice: ThemeChoice = "system") -> None:
+        super().__init__(app)
+        self._app = app
+        self._hints = app.styleHints()
+        self._choice: ThemeChoice = choice
+        self._all = {name: Tokens.load(name) for name in ("light", "dark")}
+        self._icons: dict[tuple[str, str], QIcon] = {}
+        _install_fonts()
+        app.setStyle(QStyleFactory.create("Fusion"))
+        app.setFont(self.font("list"))
+        self._hints.colorSchemeChanged.connect(self._system_changed)
+        self._apply()
+
+    @property
+    def choice(self) -> ThemeChoice:
+        """What the person chose."""
+        return self._choice
+
+    @property
+    def dark(self) -> bool:
+        """Whether the dark tokens are in force."""
+        if self._choice == "system":
+            return self._hints.colorScheme() == Qt.ColorScheme.Dark
+        return self._choice == "dark"
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens in force."""
+        return self._all["dark" if self.dark else "light"]
+
+    def set_choice(self, choice: ThemeChoice) -> None:
+        """Change the theme at once, in every window.
+
+        Raises:
+            ValueError: No such choice.
+        """
+        if choice not in get_args(ThemeChoice):
+            raise ValueError(f"theme must be one of {', '.join(get_args(ThemeChoice))}, not {choice}.")
+        self._choice = choice
+        self._apply()
+
+    def color(self, token: str) -> QColor:
+        """A token's colour in the theme in force."""
+        return QColor(self.tokens[token])
+
+    def font(self, role: FontRole) -> QFont:
+        """The font of a role of text; figures are tabular where they stand in columns or change in place."""
+        size, strong = _SIZES[role]
+        if role == "code":
+            font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+            font.setFamilies([font.family(), *self._fallbacks])
+        else:
+            font = QFont([FAMILY, *self._fallbacks])
+        font.setPointSizeF(_point_size(size))
+        font.setWeight(QFont.Weight.DemiBold if strong else QFont.Weight.Normal)
+        font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+        if role in ("small", "figure"):
+            font.setFeature(QFont.Tag("tnum"), 1)
+        return font
+
+    def motion_ms(self) -> int:
+        """How long a movement may take; 0 where the system asks for less motion."""
+        preference = self._hints.accessibility().motionPreference()
+        return 0 if preference == Qt.MotionPreference.ReducedMotion else MOTION_MS
+
+    def icon(self, name: str, token: str) -> QIcon:
+        """A drawing from assets/icons in a token's colour, sharp at every scale up to 3."""
+        key = (f"{self.tokens.name}/{name}", token)
+        if key not in self._icons:
+            icon = QIcon()
+            for scale in (1, 2, 3):
+                icon.addPixmap(draw_svg(icon_svg(name, self.tokens[token]), QSize(18, 18), float(scale)))
+            self._icons[key] = icon
+        return self._icons[key]
+
+    @cached_property
+    def _fallbacks(self) -> list[str]:
+        return _fallback_families()
+
+    def _system_changed(self) -> None:
+        if self._choice == "system":
+            self._apply()
+
+    def _apply(self) -> None:
+        self._tell_system()
+        self._app.setPalette(self._palette())
+        sheet = (ASSETS / "themes" / "window.qss").read_text(encoding="utf-8")
+        self._app.setStyleSheet(Template(sheet).substitute(self.tokens.values))
+        self.changed.emit()
+
+    def _tell_system(self) -> None:
+        """Title bars and native dialogs take the chosen scheme too."""
+        schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
+        self._hints.blockSignals(True)
+        if self._choice == "system":
+            self._hints.unsetColorScheme()
+        else:
+            self._hints.setColorScheme(schemes[self._choice])
+        self._hints.blockSignals(False)
+
+    def _palette(self) -> QPalette:
+        roles = {
+            QPalette.ColorRole.Window: "background",
+            QPalette.ColorRole.Base: "surface",
+            QPalette.ColorRole.AlternateBase: "code",
+            QPalette.ColorRole.Button: "surface",
+            QPalette.ColorRole.ToolTipBase: "surface",
+            QPalette.ColorRole.WindowText: "text",
+            QPalette.ColorRole.Text: "text",
+            QPalette.ColorRole.ButtonText: "text",
+            QPalette.ColorRole.ToolTipText: "text",
+            QPalette.ColorRole.PlaceholderText: "faint",
+            QPalette.ColorRole.Highlight: "selection",
+            QPalette.ColorRole.HighlightedText: "text",
+            QPalette.ColorRole.Link: "link",
+            QPalette.ColorRole.Accent: "accent",
+            QPalette.ColorRole.Light: "line",
+            QPalette.ColorRole.Mid: "line",
+            QPalette.ColorRole.Dark: "line",
+            QPalette.ColorRole.Shadow: "line",
+        }
+        palette = QPalette()
+        for role, token in roles.items():
+            palette.setColor(role, self.color(token))
+        palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.Text, self.color("faint"))
+        palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText, self.color("faint"))
+        return palette
+
+
+def icon_svg(name: str, color: str) -> bytes:
+    """The source of `assets/icons/<name>.svg` with `currentColor` replaced."""
+    source = (ASSETS / "icons" / f"{name}.svg").read_text(encoding="utf-8")
+    return re.sub("currentColor", color, source).encode()
+
+
+def draw_svg(source: bytes, size: QSize, scale: float) -> QPixmap:
+    """An SVG drawn at a size in device-independent pixels."""
+    pixmap = QPixmap(size * scale)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    QSvgRenderer(source).render(painter, QRectF(0, 0, size.width() * scale, size.height() * scale))
+    painter.end()
+    pixmap.setDevicePixelRatio(scale)
+    return pixmap
+
+
+def app_icon() -> QIcon:
+    """The loquat, drawn at the sizes that desktops ask for."""
+    source = (ASSETS / "icons" / "loquat.svg").read_bytes()
+    icon = QIcon()
+    for side in (16, 24, 32, 48, 64, 128, 256, 512):
+        icon.addPixmap(draw_svg(source, QSize(side, side), 1.0))
+    return icon
