@@ -1,0 +1,192 @@
+"""A scripted worker: real events on a real thread, as engine.worker emits them, with words instead of a model.
+
+`Reply.gate` lets a test decide how many tokens may come: `gate.release(3)`. Without one they come at once, or every
+`delay_s` seconds. Token ids are the running numbers 100, 101, ...; the last one, 2, is the end token.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.chat import ChatRequest, RequestHandle
+from engine.errors import Cancelled, EngineError
+from engine.events import (
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    Loaded,
+    LoadProgress,
+    LoadStage,
+    ModelInfo,
+    PrefillProgress,
+    TextDelta,
+)
+from engine.stats import TurnStamps, turn_stats
+
+END_TOKEN = 2
+POLL_S = 0.002
+
+
+def model_info(name: str = "scripted") -> ModelInfo:
+    return ModelInfo(
+        name=name,
+        label=f"Scripted {name}",
+        architecture="llama",
+        parameters=134_515_008,
+        context_limit=8192,
+        device="cpu",
+        device_reason="no GPU was found",
+        dtype="float32",
+        threads=2,
+        weight_bytes=540_000_000,
+        kv_bytes_per_token=46_080,
+        load_s=1.5,
+    )
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer: its pieces of text, or the error it ends with after them."""
+
+    pieces: tuple[str, ...] = ("It ", "is ", "**so**", ".")
+    reason: FinishReason = FinishReason.END
+    error: EngineError | None = None
+    bug: bool = False
+    cached: int = 0
+    prefill: int = 23
+    prefill_chunk: int = 8
+    prefill_gate: threading.Semaphore | None = None
+    gate: threading.Semaphore | None = None
+    delay_s: float = 0.0
+    deaf: bool = False  # like an engine in the middle of a long step: it sees no cancel before the gate opens
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load: its result, or the error it ends with."""
+
+    result: ModelInfo | EngineError = field(default_factory=model_info)
+    gate: threading.Semaphore | None = None
+    steps: int = 3
+
+
+class FakeWorker:
+    """Runs scripts in order; with none left it loads at once and answers with the last question's own words."""
+
+    def __init__(
+        self, emit: Callable[[Event], None], replies: tuple[Reply, ...] = (), loads: tuple[Load, ...] = ()
+    ) -> None:
+        self._emit = emit
+        self.replies = list(replies)
+        self.loads = list(loads)
+        self.requests: list[ChatRequest] = []
+        self.loaded: list[str | Path | None] = []
+        self._commands: queue.SimpleQueue[tuple[RequestHandle, Iterator[Event]] | None] = queue.SimpleQueue()
+        self._handles: list[RequestHandle] = []
+        self._closing = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="scripted-worker", daemon=True)
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def load(self, name: str | None) -> RequestHandle:
+        return self._load(name)
+
+    def add_model(self, path: Path) -> RequestHandle:
+        return self._load(path)
+
+    def submit(self, request: ChatRequest) -> RequestHandle:
+        self.requests.append(request)
+        handle = RequestHandle(request.id)
+        return self._put(handle, self._answer(request, handle))
+
+    def close(self, timeout_s: float) -> bool:
+        self._closing.set()
+        for handle in self._handles:
+            handle.cancel()
+        self._commands.put(None)
+        self.thread.join(timeout_s)
+        return not self.thread.is_alive()
+
+    def _load(self, source: str | Path | None) -> RequestHandle:
+        self.loaded.append(source)
+        handle = RequestHandle(f"load-{len(self.loaded)}")
+        return self._put(handle, self._loading(handle))
+
+    def _put(self, handle: RequestHandle, events: Iterator[Event]) -> RequestHandle:
+        self._handles.append(handle)
+        self._commands.put((handle, events))
+        return handle
+
+    def _run(self) -> None:
+        while (command := self._commands.get()) is not None:
+            handle, events = command
+            try:
+                for event in events:
+                    self._emit(event)
+            except EngineError as error:
+                self._emit(Failed(handle.id, error))
+
+    def _loading(self, handle: RequestHandle) -> Iterator[Event]:
+        script = self.loads.pop(0) if self.loads else Load()
+        for step in range(script.steps):
+            self._pass(script.gate, handle)
+            if handle.cancelled:
+                raise Cancelled
+            yield LoadProgress(handle.id, LoadStage.LOAD, step, script.steps, "Loading the script")
+        if isinstance(script.result, EngineError):
+            raise script.result
+        yield Loaded(handle.id, script.result)
+
+    def _answer(self, request: ChatRequest, handle: RequestHandle) -> Iterator[Event]:
+        started = time.perf_counter()
+        script = self._next_reply(request)
+        done = 0
+        yield PrefillProgress(request.id, script.cached, 0, script.prefill)
+        while done < script.prefill and not handle.cancelled:
+            self._pass(script.prefill_gate, handle)
+            done = min(script.prefill, done + script.prefill_chunk)
+            yield PrefillProgress(request.id, script.cached, done, script.prefill)
+        prefilled = time.perf_counter()
+        texts: list[str] = []
+        ids: list[int] = []
+        times: list[float] = []
+        for number, piece in enumerate(script.pieces):
+            self._pass(script.gate, handle, script.deaf)
+            if handle.cancelled:
+                break
+            time.sleep(script.delay_s)
+            texts.append(piece)
+            ids.append(100 + number)
+            times.append(time.perf_counter())
+            yield TextDelta(request.id, piece, (ids[-1],), times[-1])
+        if script.error is not None and not handle.cancelled:
+            yield Failed(request.id, script.error, script.bug)
+            return
+        reason = FinishReason.CANCELLED if handle.cancelled else script.reason
+        if reason is FinishReason.END:
+            ids.append(END_TOKEN)
+            times.append(time.perf_counter())
+            yield TextDelta(request.id, "", (END_TOKEN,), times[-1])
+        stamps = TurnStamps(request.submitted_at, started, started, prefilled, tuple(times))
+        stats = turn_stats(
+            stamps, prompt=script.cached + script.prefill, cached=script.cached, prefilled=done, kv_bytes=1
+        )
+        yield Finished(request.id, reason, "".join(texts), tuple(ids), stats)
+
+    def _next_reply(self, request: ChatRequest) -> Reply:
+        if self.replies:
+            return self.replies.pop(0)
+        words = request.messages[-1].content.split()
+        return Reply(("You said:", *(f" {word}" for word in words)))
+
+    def _pass(self, gate: threading.Semaphore | None, handle: RequestHandle, deaf: bool = False) -> None:
+        while gate is not None and not gate.acquire(timeout=POLL_S):
+            if self._closing.is_set() or (handle.cancelled and not deaf):
+                return
