@@ -22,7 +22,6 @@ class CacheLayout:
         layers, kv_heads, head_dim: Of the model.
         context_limit: Most tokens held.
         dtype: Of keys and values as held.
-        compute_dtype: Of keys and values as read.
         device: Where they are.
     """
 
@@ -31,7 +30,6 @@ class CacheLayout:
     head_dim: int
     context_limit: int
     dtype: torch.dtype
-    compute_dtype: torch.dtype
     device: torch.device
 
     @property
@@ -60,8 +58,8 @@ class Rows(Protocol):
         """Put rows [kv_heads, n, head_dim] at tokens start to start + n - 1."""
         ...
 
-    def read(self, start: int, end: int) -> Tensor:
-        """Tokens start to end - 1 in the compute dtype; [kv_heads, end - start, head_dim], a view where possible."""
+    def read(self, start: int, end: int, dtype: torch.dtype) -> Tensor:
+        """Tokens start to end - 1 in `dtype`; [kv_heads, end - start, head_dim], a view where possible."""
         ...
 
     def grow(self, capacity: int, keep: int) -> None:
@@ -77,7 +75,6 @@ class DenseRows:
     """Rows in a floating-point dtype."""
 
     def __init__(self, layout: CacheLayout, capacity: int) -> None:
-        self._compute_dtype = layout.compute_dtype
         shape = (layout.kv_heads, capacity, layout.head_dim)
         self.data = torch.empty(shape, dtype=layout.dtype, device=layout.device)
 
@@ -95,9 +92,9 @@ class DenseRows:
         """Put rows [kv_heads, n, head_dim] at tokens start to start + n - 1."""
         self.data[:, start : start + rows.shape[1]].copy_(rows)
 
-    def read(self, start: int, end: int) -> Tensor:
-        """Tokens start to end - 1; [kv_heads, end - start, head_dim], a view if held in the compute dtype."""
-        return self.data[:, start:end].to(self._compute_dtype)
+    def read(self, start: int, end: int, dtype: torch.dtype) -> Tensor:
+        """Tokens start to end - 1; [kv_heads, end - start, head_dim], a view if held in `dtype`."""
+        return self.data[:, start:end].to(dtype)
 
     def grow(self, capacity: int, keep: int) -> None:
         """Make room for `capacity` tokens, keeping the first `keep`."""
@@ -158,6 +155,15 @@ class KVCache:
             )
         if needed > self.capacity:
             self._grow(min(self.layout.context_limit, max(needed, FIRST_CAPACITY, 2 * self.capacity)))
+
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
+        """Put keys and values [kv_heads, n, head_dim] of the next n tokens, for which room was reserved."""
+        self.keys[layer].write(self._length, keys)
+        self.values[layer].write(self._length, values)
+
+    def read(self, layer: int, start: int, end: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """Keys and values of tokens start to end - 1, [kv_heads, end - start, head_dim] each."""
+        return self.keys[layer].read(start, end, dtype), self.values[layer].read(start, end, dtype)
 
     def advance(self, count: int) -> None:
         """Count the next `count` tokens, which every layer has written, as held."""

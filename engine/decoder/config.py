@@ -41,6 +41,7 @@ class DecoderConfig:
     Attributes:
         family: A key of FAMILIES, "llama" for example.
         context_limit: Most tokens of a sequence.
+        stated_context: The same as the config.json has it; more where the position embedding would change.
         heads, kv_heads: Query heads, and key/value heads they share.
         norm_eps: Added to the mean square in every RMS norm.
         norm_offset: Added to the stored norm weights (1 for Gemma).
@@ -62,6 +63,7 @@ class DecoderConfig:
     kv_heads: int
     head_dim: int
     context_limit: int
+    stated_context: int
     layers: tuple[LayerConfig, ...]
     ropes: tuple[RopeConfig, ...]
     activation: Activation
@@ -139,6 +141,7 @@ def _read(name: str, family: Family, data: Mapping[str, Any]) -> DecoderConfig:
         kv_heads=int(data.get("num_key_value_heads") or heads),
         head_dim=head_dim,
         context_limit=min([context, *limits]),
+        stated_context=context,
         layers=_layers(family, data, types, rope_of),
         ropes=ropes,
         activation=_activation(str(data.get("hidden_activation") or data["hidden_act"])),

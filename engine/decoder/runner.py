@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -16,7 +15,6 @@ from engine.decoder.layers import Decoder
 from engine.decoder.linear import DenseFactory, LinearFactory
 from engine.decoder.weights import DecoderWeights, load_weights
 from engine.errors import BadRequest
-from engine.runner import SequenceCache
 
 
 class DecoderRunner:
@@ -43,7 +41,6 @@ class DecoderRunner:
             head_dim=config.head_dim,
             context_limit=min(config.context_limit, max_context or config.context_limit),
             dtype=kv_dtype or weights.dtype,
-            compute_dtype=weights.dtype,
             device=weights.device,
         )
         self._decoder = Decoder(config, weights)
@@ -51,7 +48,10 @@ class DecoderRunner:
     @property
     def description(self) -> str:
         """Which implementation runs and why, in words."""
-        return f"fast decoder for {self.config.family} in torch operations ({_name(self.weights.dtype)})"
+        text = f"fast decoder for {self.config.family} in torch operations ({_name(self.weights.dtype)})"
+        if self.config.context_limit < self.config.stated_context:
+            text += f"; at most {self.config.context_limit:,} tokens, where its position embedding changes"
+        return text
 
     @property
     def vocab_size(self) -> int:
@@ -78,7 +78,7 @@ class DecoderRunner:
         return KVCache(self.layout)
 
     @torch.inference_mode()
-    def prefill(self, ids: Sequence[int], cache: SequenceCache, keep: int = 1) -> Tensor:
+    def prefill(self, ids: Sequence[int], cache: KVCache, keep: int = 1) -> Tensor:
         """Read `ids` in parallel, append them to `cache`.
 
         Returns:
@@ -88,33 +88,32 @@ class DecoderRunner:
             BadRequest: There is nothing to read, or an id is not in the vocabulary.
             ContextFull: The context limit would be passed; the cache is unchanged.
         """
-        kv, tokens = self._begin(ids, cache)
-        hidden = self._decoder.prefill(tokens, kv, min(keep, len(ids)))
-        kv.advance(len(ids))
+        tokens = self._begin(ids, cache)
+        hidden = self._decoder.prefill(tokens, cache, min(keep, len(ids)))
+        cache.advance(len(ids))
         return self._decoder.logits(hidden).cpu()
 
     @torch.inference_mode()
-    def decode(self, token_id: int, cache: SequenceCache) -> Tensor:
+    def decode(self, token_id: int, cache: KVCache) -> Tensor:
         """Read one token, append it to `cache`; its logits, float32 on the CPU, shape [vocab_size].
 
         Raises:
             BadRequest: The id is not in the vocabulary.
             ContextFull: The cache is full; it is unchanged.
         """
-        kv, tokens = self._begin((token_id,), cache)
-        hidden = self._decoder.decode(tokens, kv)
-        kv.advance(1)
+        tokens = self._begin((token_id,), cache)
+        hidden = self._decoder.decode(tokens, cache)
+        cache.advance(1)
         return self._decoder.logits(hidden)[0].cpu()
 
-    def _begin(self, ids: Sequence[int], cache: SequenceCache) -> tuple[KVCache, Tensor]:
+    def _begin(self, ids: Sequence[int], cache: KVCache) -> Tensor:
         if not ids:
             raise BadRequest("There is no text to read.")
         # Checked here: on a GPU an id outside the embedding ends the whole process.
         if min(ids) < 0 or max(ids) >= self.config.vocab_size:
             raise BadRequest("The text holds tokens that this model does not know.", f"vocabulary {self.vocab_size}")
-        kv = cast(KVCache, cache)
-        kv.reserve(len(ids))
-        return kv, torch.tensor(ids, dtype=torch.int64, device=self.weights.device)
+        cache.reserve(len(ids))
+        return torch.tensor(ids, dtype=torch.int64, device=self.weights.device)
 
 
 def _name(dtype: torch.dtype) -> str:
