@@ -39,6 +39,7 @@ class ChatRequest:
         conversation_id: Which conversation's KV cache to look at first.
         started_on: ISO date on which the conversation began; a template that asks for "today" gets this,
             so that the prompt stays the same from turn to turn.
+        reuse: False computes everything afresh and leaves all caches alone, for proofs and benchmarks.
         submitted_at: `time.perf_counter()` in seconds when the person pressed Enter; TTFT counts from here.
     """
 
@@ -47,6 +48,7 @@ class ChatRequest:
     params: SamplingParams = field(default_factory=SamplingParams)
     conversation_id: str = ""
     started_on: str = ""
+    reuse: bool = True
     submitted_at: float = field(default_factory=time.perf_counter)
 
 

@@ -105,6 +105,8 @@ class _Terminal:
         while True:
             event = self._next(handle)
             if isinstance(event, Failed):
+                if event.bug:
+                    print(event.error.detail, file=sys.stderr)
                 raise event.error
             yield event
             if isinstance(event, Finished | Loaded):

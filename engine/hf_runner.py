@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ class HfCache:
     """transformers' DynamicCache, made without a configuration so that sliding-window layers can be cropped."""
 
     def __init__(self) -> None:
-        self.inner = transformers.DynamicCache()
+        self.inner: Any = transformers.DynamicCache()
 
     @property
     def length(self) -> int:
@@ -38,6 +38,17 @@ class HfCache:
         self.inner.crop(length)
         return True
 
+    def compact(self) -> None:
+        """Nothing to do: this cache has no spare room."""
+
+    def export(self, length: int | None = None) -> dict[str, Tensor]:
+        """Views [kv_heads, length, head_dim] of each layer, `0.keys`, `0.values` and so on."""
+        return {
+            f"{n}.{side}": tensor[0, :, :length]
+            for n, layer in enumerate(self.inner.layers)
+            for side, tensor in (("keys", layer.keys), ("values", layer.values))
+        }
+
 
 class HfRunner:
     """Implements `engine.runner.Runner` over a transformers model.
@@ -49,6 +60,7 @@ class HfRunner:
     """
 
     description = "transformers"
+    croppable = True
 
     def __init__(self, model: Any, choice: DeviceChoice, max_context: int | None = None) -> None:  # noqa: ANN401
         self._model = model
@@ -57,12 +69,28 @@ class HfRunner:
         self.vocab_size = int(config.vocab_size)
         longest = int(getattr(config, "max_position_embeddings", 0) or _DEFAULT_CONTEXT)
         self.context_limit = min(longest, max_context or longest)
+        self._layers = int(config.num_hidden_layers)
+        self.cache_format = f"transformers {choice.dtype}"
         self.weight_bytes = sum(p.numel() * p.element_size() for p in model.parameters())
         self.kv_bytes_per_token = _kv_bytes_per_token(config, choice.dtype)
 
     def new_cache(self) -> HfCache:
         """An empty cache."""
         return HfCache()
+
+    def restore_cache(self, tensors: Mapping[str, Tensor]) -> HfCache:
+        """The cache whose `export` these tensors are; they are copied.
+
+        Raises:
+            BadModelFile: They are no cache of this model.
+        """
+        if set(tensors) != {f"{n}.{side}" for n in range(self._layers) for side in ("keys", "values")}:
+            raise BadModelFile("A saved cache does not fit this model.", f"{len(tensors)} tensors")
+        cache = HfCache()
+        for n in range(self._layers):
+            keys, values = (tensors[f"{n}.{side}"][None].to(self._device, copy=True) for side in ("keys", "values"))
+            cache.inner.update(keys, values, n)
+        return cache
 
     def prefill(self, ids: Sequence[int], cache: HfCache, keep: int = 1) -> Tensor:
         """Read `ids` in parallel; logits of the last `keep`, float32 [keep, vocab_size] on the CPU."""

@@ -1,16 +1,62 @@
-"""A model folder -> the runner that suits it on this machine."""
+"""A model folder -> everything that answering with it takes."""
 
 from __future__ import annotations
 
+import hashlib
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from engine.config import EngineConfig
-from engine.device import DeviceChoice
+from engine.device import DeviceChoice, choose_device
+from engine.events import ModelInfo
+from engine.generate import ChunkPacer
+from engine.kv_disk import KVDisk
+from engine.kv_store import KVStore
+from engine.models.registry import ModelEntry
+from engine.prompt import PromptBuilder, load_prompt_builder
 from engine.runner import AnyRunner
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """Everything that belongs to one model and goes with it."""
+
+    info: ModelInfo
+    runner: AnyRunner
+    prompt: PromptBuilder
+    store: KVStore
+    pacer: ChunkPacer
+
+
+def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path) -> LoadedModel:
+    """Load a model for this machine.
+
+    Args:
+        entry: Which one.
+        config: Device, dtype, threads and limits.
+        cache_folder: Where conversations' caches are saved.
+
+    Raises:
+        EngineError: The device, the tokenizer or the weights are not to be had.
+    """
+    began = time.perf_counter()
+    choice = choose_device(config)
+    torch.set_num_threads(choice.threads)
+    prompt = load_prompt_builder(entry.folder)
+    runner = load_runner(entry.folder, choice, config)
+    disk = None
+    if config.save_caches:
+        disk = KVDisk(cache_folder / "kv", fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
+    store = KVStore(runner, config.cache_memory_bytes, disk)
+    info = _describe(entry, runner, choice, time.perf_counter() - began)
+    return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk))
+
+
 def load_runner(folder: Path, choice: DeviceChoice, config: EngineConfig) -> AnyRunner:
-    """Load the weights of a model folder.
+    """Load the weights of a model folder into the runner that suits it.
 
     Raises:
         UnsupportedModel: No runner knows the architecture.
@@ -19,3 +65,29 @@ def load_runner(folder: Path, choice: DeviceChoice, config: EngineConfig) -> Any
     from engine.hf_runner import load_hf_runner
 
     return load_hf_runner(folder, choice, config.max_context)
+
+
+def fingerprint(folder: Path, cache_format: str) -> str:
+    """Names a model, its tokenizer and a cache format; caches are exchanged only where this is equal."""
+    digest = hashlib.sha256(cache_format.encode())
+    for name in ("loquat.json", "config.json", "tokenizer.json"):
+        file = folder / name
+        digest.update(file.read_bytes() if file.is_file() else b"")
+    return digest.hexdigest()
+
+
+def _describe(entry: ModelEntry, runner: AnyRunner, choice: DeviceChoice, load_s: float) -> ModelInfo:
+    return ModelInfo(
+        name=entry.name,
+        label=entry.label,
+        architecture=entry.architecture,
+        parameters=entry.parameters,
+        context_limit=runner.context_limit,
+        device=choice.device.type,
+        device_reason=choice.reason,
+        dtype=str(choice.dtype).removeprefix("torch."),
+        threads=choice.threads,
+        weight_bytes=runner.weight_bytes,
+        kv_bytes_per_token=runner.kv_bytes_per_token,
+        load_s=load_s,
+    )

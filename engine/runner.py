@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from torch import Tensor
@@ -25,6 +25,18 @@ class SequenceCache(Protocol):
         """Forget all but the first `length` tokens; False if this cache cannot (then it is unchanged)."""
         ...
 
+    def compact(self) -> None:
+        """Give back the room for tokens to come; called when the conversation is left for another."""
+        ...
+
+    def export(self, length: int | None = None) -> dict[str, Tensor]:
+        """The first `length` tokens (None: all), for copies and for the disk.
+
+        The tensors may be views of the cache: whoever keeps them copies them. A cache that cannot be cropped gives
+        all tokens it holds, whatever `length` says.
+        """
+        ...
+
 
 Cache = TypeVar("Cache", bound=SequenceCache)
 
@@ -38,6 +50,16 @@ class Runner(Protocol[Cache]):
     @property
     def description(self) -> str:
         """Which implementation runs and why, in words."""
+        ...
+
+    @property
+    def cache_format(self) -> str:
+        """Names how keys and values are computed and held; over equal weights, equal formats are equal caches."""
+        ...
+
+    @property
+    def croppable(self) -> bool:
+        """Whether caches of this model can be cropped; where not, the state at the end of a turn is kept instead."""
         ...
 
     @property
@@ -62,6 +84,14 @@ class Runner(Protocol[Cache]):
 
     def new_cache(self) -> Cache:
         """An empty cache."""
+        ...
+
+    def restore_cache(self, tensors: Mapping[str, Tensor]) -> Cache:
+        """The cache whose `export` these tensors are; they are copied.
+
+        Raises:
+            BadModelFile: They are no cache of this model and format.
+        """
         ...
 
     def prefill(self, ids: Sequence[int], cache: Cache, keep: int = 1) -> Tensor:

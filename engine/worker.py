@@ -113,6 +113,8 @@ class Worker:
             finally:
                 with self._lock:
                     self._open.discard(command.handle)
+        if self._engine is not None:
+            self._engine.unload()
 
     def _load(self, handle: RequestHandle, name: str | None) -> Iterator[Event]:
         from engine.models.prepare import prepare
@@ -148,7 +150,7 @@ class Worker:
         if self._engine is None:
             from engine.engine import Engine
 
-            self._engine = Engine(self._config)
+            self._engine = Engine(self._config, self._paths.cache)
         return self._engine
 
     @staticmethod

@@ -6,7 +6,7 @@ changes what is generated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -14,10 +14,11 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor
 
 from engine.config import EngineConfig
-from engine.engine import Engine, LoadedModel
+from engine.engine import Engine
 from engine.events import ModelInfo
 from engine.generate import ChunkPacer
 from engine.kv_store import KVStore
+from engine.loader import LoadedModel
 from engine.prompt import PromptBuilder
 from engine.tokenizer import Tokenizer as LoquatTokenizer
 
@@ -63,6 +64,12 @@ class FakeCache:
             del self.held[length:]
         return self._croppable
 
+    def compact(self) -> None:
+        pass
+
+    def export(self, length: int | None = None) -> dict[str, Tensor]:
+        return {"held": torch.tensor(self.held if not self._croppable else self.held[:length])}
+
 
 class FakeRunner:
     """Logits drawn from a generator seeded with all tokens so far; or ids from a script, in order.
@@ -73,6 +80,7 @@ class FakeRunner:
     """
 
     description = "fake"
+    cache_format = "fake"
     weight_bytes = 0
     kv_bytes_per_token = 8
 
@@ -89,10 +97,15 @@ class FakeRunner:
         self.computed = 0
         self._script = list(script)
         self._before = before
-        self._croppable = croppable
+        self.croppable = croppable
 
     def new_cache(self) -> FakeCache:
-        return FakeCache(self._croppable)
+        return FakeCache(self.croppable)
+
+    def restore_cache(self, tensors: Mapping[str, Tensor]) -> FakeCache:
+        cache = self.new_cache()
+        cache.held = tensors["held"].tolist()
+        return cache
 
     def prefill(self, ids: Sequence[int], cache: FakeCache, keep: int = 1) -> Tensor:
         if self._before:
@@ -119,7 +132,7 @@ class FakeRunner:
 
 def engine_with(runner: FakeRunner, chunk: int = 16, budget: int = 1 << 20) -> Engine:
     """An engine around a fake model."""
-    engine = Engine(EngineConfig(prefill_chunk=chunk))
+    engine = Engine(EngineConfig(prefill_chunk=chunk), Path())
     info = ModelInfo("fake", "Fake", "fake", 0, runner.context_limit, "cpu", "a test", "float32", 1, 0, 8, 0.0)
     prompt = PromptBuilder(loquat_tokenizer(), CHATML)
     engine._model = LoadedModel(info, runner, prompt, KVStore(runner, budget), ChunkPacer(chunk))

@@ -193,11 +193,11 @@ def test_nothing_to_answer_is_refused(messages):
         ask(engine_with(FakeRunner()), messages, GREEDY)
 
 
-def test_without_a_model_there_is_a_sentence():
+def test_without_a_model_there_is_a_sentence(tmp_path):
     from engine.config import EngineConfig
 
     with pytest.raises(ModelNotFound, match="No model"):
-        ask(Engine(EngineConfig()), [Message("user", "q")], GREEDY)
+        ask(Engine(EngineConfig(), tmp_path), [Message("user", "q")], GREEDY)
 
 
 def test_a_seed_makes_sampling_reproducible():

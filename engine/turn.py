@@ -1,0 +1,119 @@
+"""One turn of a conversation: from a request to its events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+
+from torch import Tensor
+
+from engine.chat import ChatRequest, RequestHandle
+from engine.detokenizer import Detokenizer, StopStrings
+from engine.errors import ContextFull
+from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta
+from engine.generate import decode, prefill
+from engine.kv_cache import KVCache
+from engine.loader import LoadedModel
+from engine.sampler import Sampler
+from engine.stats import TurnStamps, turn_stats
+
+Clock = Callable[[], float]
+
+
+class Turn:
+    """One request on its way through template, prefill and decode.
+
+    Args:
+        model: Who answers.
+        request: What is asked.
+        handle: Polled per token and per prefill chunk.
+        clock: Monotonic seconds, the clock of `ChatRequest.submitted_at`.
+    """
+
+    def __init__(self, model: LoadedModel, request: ChatRequest, handle: RequestHandle, clock: Clock) -> None:
+        self._model = model
+        self._request = request
+        self._handle = handle
+        self._clock = clock
+        self._times: list[float] = []
+        self._ids: list[int] = []
+        self._texts: list[str] = []
+
+    def run(self) -> Iterator[ChatEvent]:
+        """The events of the answer, `Finished` last.
+
+        Raises:
+            BadRequest: There is nothing to answer.
+            ContextFull: The prompt leaves no room for a reply.
+        """
+        started = self._clock()
+        prompt = self._prompt_ids()
+        templated = self._clock()
+        cache = self._cache_for(prompt)
+        rest = cache.reuse(prompt)
+        cached = len(prompt) - len(rest)
+        logits = yield from self._prefill(cache, rest, cached)
+        read = len(cache.ids) - cached
+        prefilled = self._clock()
+        reason = FinishReason.CANCELLED
+        if logits is not None:
+            reason = yield from self._decode(cache, logits, prompt)
+        stamps = TurnStamps(self._request.submitted_at, started, templated, prefilled, tuple(self._times))
+        stats = turn_stats(stamps, prompt=len(prompt), cached=cached, prefilled=read, kv_bytes=cache.nbytes)
+        yield Finished(self._request.id, reason, "".join(self._texts), tuple(self._ids), stats)
+
+    def _cache_for(self, prompt: list[int]) -> KVCache:
+        store = self._model.store
+        return store.begin(self._request.conversation_id, prompt).cache if self._request.reuse else store.fresh()
+
+    def _prompt_ids(self) -> list[int]:
+        ids = self._model.prompt.encode(self._request)
+        limit = self._model.runner.context_limit
+        if len(ids) >= limit:
+            raise ContextFull(
+                f"This conversation has {len(ids):,} tokens, but the model can hold {limit:,}; "
+                "shorten the message or start a new chat."
+            )
+        return ids
+
+    def _prefill(self, cache: KVCache, rest: list[int], cached: int) -> Generator[ChatEvent, None, Tensor | None]:
+        yield PrefillProgress(self._request.id, cached, 0, len(rest))
+        steps = prefill(cache, rest, self._model.pacer, lambda: self._handle.cancelled)
+        while True:
+            try:
+                done = next(steps)
+            except StopIteration as end:
+                logits: Tensor | None = end.value
+                return logits
+            yield PrefillProgress(self._request.id, cached, done, len(rest))
+
+    def _decode(self, cache: KVCache, logits: Tensor, prompt: list[int]) -> Generator[ChatEvent, None, FinishReason]:
+        tokenizer, runner = self._model.prompt.tokenizer, self._model.runner
+        sampler = Sampler(self._request.params, runner.vocab_size, prompt)
+        detokenizer, stops = Detokenizer(tokenizer.decode), StopStrings(self._request.params.stop)
+        room = runner.context_limit - len(prompt)
+        limit = min(self._request.params.max_tokens or room, room)
+        reason = FinishReason.LENGTH
+        for token_id in decode(cache, logits, sampler, limit, lambda: self._handle.cancelled):
+            at = self._clock()
+            ended = token_id in tokenizer.end_ids
+            text = "" if ended else stops.push(detokenizer.push(token_id))
+            yield self._delta(text, token_id, at)
+            if ended or stops.hit:
+                reason = FinishReason.END if ended else FinishReason.STOP
+                break
+        yield from self._rest(detokenizer, stops)
+        cancelled = reason is FinishReason.LENGTH and self._handle.cancelled and len(self._ids) < limit
+        return FinishReason.CANCELLED if cancelled else reason
+
+    def _delta(self, text: str, token_id: int, at: float) -> TextDelta:
+        self._times.append(at)
+        self._ids.append(token_id)
+        self._texts.append(text)
+        return TextDelta(self._request.id, text, (token_id,), at)
+
+    def _rest(self, detokenizer: Detokenizer, stops: StopStrings) -> Iterator[ChatEvent]:
+        """What was held back while it could still change."""
+        text = stops.push(detokenizer.flush()) + stops.flush()
+        if text:
+            self._texts.append(text)
+            yield TextDelta(self._request.id, text, (), self._clock())
