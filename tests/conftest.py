@@ -113,7 +113,9 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def make(architecture: str, **config: Any) -> Path:
         key = repr((architecture, sorted(config.items())))
         if key not in made:
-            made[key] = make_tiny_model(architecture, tmp_path_factory.mktemp(architecture) / "tiny", **config)
+            made[key] = make_tiny_model(
+                architecture, tmp_path_factory.mktemp("models") / f"tiny-{architecture}", **config
+            )
         return made[key]
 
     return make
@@ -147,7 +149,8 @@ def model_home() -> Paths:
 @pytest.fixture
 def home_with_model(loquat_home: Paths, model_home: Paths) -> Paths:
     """A fresh home that has the default model already; the weights are links, whatever else is this test's own."""
-    shutil.copytree(model_home.models, loquat_home.models, copy_function=_link)
+    unfinished = shutil.ignore_patterns(".*")  # another run may be at work there
+    shutil.copytree(model_home.models, loquat_home.models, ignore=unfinished, copy_function=_link)
     return loquat_home
 
 

@@ -7,6 +7,7 @@ milliseconds. The weights are the same in every run.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,8 @@ def make_tiny_model(architecture: str, folder: Path, **config: Any) -> Path:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
+    from engine.models.model_folder import FORMAT, MANIFEST, Manifest, write_json
+
     values = {**COMMON, **FAMILIES[architecture], **config}
     if architecture.startswith("gemma") and "layer_types" not in values:
         # The last layer sees everything, the others a window: both kinds in four layers.
@@ -73,6 +76,8 @@ def make_tiny_model(architecture: str, folder: Path, **config: Any) -> Path:
     model.generation_config.update(do_sample=False, eos_token_id=2, bos_token_id=0, pad_token_id=0)
     model.save_pretrained(folder)
     write_tokenizer(folder)
+    about = Manifest(FORMAT, folder.name, folder.name, architecture, model.num_parameters(), 0, folder.name, "", "")
+    write_json(folder / MANIFEST, asdict(about))
     return folder
 
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Takes assets/screenshot-light.png and -dark.png: the real window with the real model answering, on a virtual screen.
+
+    .venv/bin/python packaging/screenshot.py [HOME_WITH_MODEL]
+
+HOME_WITH_MODEL is a LOQUAT_HOME that has the default model; without one it is fetched into a temporary folder. Needs
+Linux with Xvfb, openbox, xdotool and ImageMagick.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from engine.chat import RequestHandle  # noqa: E402
+from engine.models.prepare import prepare  # noqa: E402
+from engine.models.registry import Registry  # noqa: E402
+from engine.paths import OVERRIDE, Paths, default_paths  # noqa: E402
+from tests.integration.screen import Program, Screen, wait_until  # noqa: E402
+
+QUESTIONS = (
+    "What is the capital of France?",
+    "Write a short Python function that adds two numbers.",
+    "Explain in three sentences why the sky is blue.",
+)
+ANSWER_S = 180
+
+
+def make_home(folder: Path, theme: str, models: Path) -> Paths:
+    """A fresh home with that theme and the models of another."""
+    os.environ[OVERRIDE] = str(folder)
+    home = default_paths()
+    home.config.mkdir(parents=True)
+    settings = {"theme": theme, "temperature": 0, "max_tokens": 220}
+    (home.config / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    home.data.mkdir(parents=True)
+    home.models.symlink_to(models)
+    return home
+
+
+def take(screen: Screen, home: Paths, logs: Path, path: Path) -> None:
+    """Ask the questions as a person would, wait for the answers, save the window's picture."""
+    program = Program(screen, home, logs)
+    try:
+        window = program.window()
+        screen.tool("xdotool", "windowsize", "--sync", window, "1180", "800")
+        for number, question in enumerate(QUESTIONS):
+            screen.type(question)
+            screen.press("Return")
+            ended = lambda wanted=number: len(program.replies("complete") + program.replies("length")) > wanted  # noqa: E731
+            wait_until(ended, ANSWER_S, f"the answer to {question!r}")
+        screen.picture(path, window)
+        program.close()
+    finally:
+        program.kill()
+
+
+def main(arguments: list[str]) -> int:
+    """Take both pictures; returns the exit code."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ[OVERRIDE] = arguments[0] if arguments else str(folder / "model")
+        models = default_paths().models
+        for step in prepare(Registry(models), None, RequestHandle("screenshot")):
+            print(step.sentence, file=sys.stderr)
+        with Screen(folder) as screen:
+            for theme in ("light", "dark"):
+                target = ROOT / "assets" / f"screenshot-{theme}.png"
+                take(screen, make_home(folder / theme, theme, models), folder, target)
+                print(target.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
