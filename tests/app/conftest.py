@@ -1,0 +1,108 @@
+"""The program behind the window, whole, with a scripted worker in place of the engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from app.chats import Chats
+from app.engine_bridge import EngineBridge
+from app.live import LiveTurn, ModelState, Notice
+from app.records import StoredMessage
+from app.session import Session
+from app.settings import Settings
+from app.store import Store, open_store
+from engine.paths import Paths
+from tests.app.fake_worker import FakeWorker, Load, Reply
+
+
+@dataclass
+class World:
+    """Store, bridge, settings and chats of one home, and a record of what they told."""
+
+    worker: FakeWorker
+    store: Store
+    bridge: EngineBridge
+    settings: Settings
+    chats: Chats
+    notices: list[Notice] = field(default_factory=list)
+    models: list[ModelState] = field(default_factory=list)
+
+    @property
+    def session(self) -> Session:
+        assert self.chats.current is not None
+        return self.chats.current
+
+    def close(self) -> None:
+        self.chats.shutdown()
+        assert self.bridge.close()
+        assert self.store.close()
+        self.settings.save()
+
+
+class Recorder:
+    """What a session told, in order."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.added: list[StoredMessage] = []
+        self.finished: list[StoredMessage] = []
+        self.texts: list[tuple[str, str]] = []
+        self.lives: list[LiveTurn] = []
+        self.failures: list[tuple[str, str]] = []
+        self.refusals: list[str] = []
+        session.message_added.connect(self.added.append)
+        session.message_finished.connect(self.finished.append)
+        session.text_appended.connect(lambda *what: self.texts.append(what))
+        session.turn_changed.connect(self.lives.append)
+        session.failed.connect(lambda *what: self.failures.append(what))
+        session.refused.connect(self.refusals.append)
+
+    @property
+    def text(self) -> str:
+        return "".join(text for _, text in self.texts)
+
+    @property
+    def phases(self) -> list[str]:
+        """The phases passed through, each once."""
+        all_phases = [live.phase for live in self.lives]
+        return [phase for i, phase in enumerate(all_phases) if i == 0 or all_phases[i - 1] != phase]
+
+
+@pytest.fixture
+def make_world(qtbot: Any, loquat_home: Paths) -> Iterator[Callable[..., World]]:
+    """`make_world(*replies, loads=(...))`: a world in this test's home, the list restored, no model asked for."""
+    made: list[World] = []
+
+    def make(*replies: Reply, loads: tuple[Load, ...] = (), new: bool = False) -> World:
+        store, sentence = open_store(loquat_home.database)
+        assert sentence == ""
+        settings = Settings(loquat_home.config / "settings.json")
+        bridge = EngineBridge(lambda emit: FakeWorker(emit, replies, loads))
+        world = World(bridge._worker, store, bridge, settings, Chats(store, bridge, settings))
+        world.chats.notice.connect(world.notices.append)
+        world.chats.model_changed.connect(world.models.append)
+        made.append(world)
+        world.chats.restore(new)
+        return world
+
+    yield make
+    for world in made:
+        if world.worker.thread.is_alive():
+            world.close()
+
+
+@pytest.fixture
+def ready_world(make_world: Callable[..., World], qtbot: Any) -> Callable[..., World]:
+    """Like `make_world`, with the model loaded."""
+
+    def make(*replies: Reply, **values: Any) -> World:
+        world = make_world(*replies, **values)
+        world.chats.load_model(None)
+        qtbot.waitUntil(lambda: world.chats.model.phase == "ready")
+        return world
+
+    return make

@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from app.records import StoredMessage
+from app.turn import prompt_messages
+from engine.chat import Message
+from engine.errors import ContextFull
+from engine.events import FinishReason, TextDelta
+from tests.app.conftest import Recorder
+from tests.app.fake_worker import Load, Reply, model_info
+
+GATED = dict(pieces=tuple("abcdefgh"))
+
+
+def ask(world, text="Why?"):
+    recorder = Recorder(world.session)
+    assert world.session.send(text)
+    return recorder
+
+
+def stored(world):
+    assert world.store.flush()
+    return world.store.thread(world.session.conversation.id)
+
+
+def test_a_question_is_answered_shown_and_stored(qtbot, ready_world):
+    world = ready_world(Reply(cached=4, prefill=20))
+    told = ask(world, "Why is the sky blue?")
+    assert world.session.busy
+    assert told.added[0].content == "Why is the sky blue?"
+    qtbot.waitUntil(lambda: not world.session.busy)
+
+    question, reply = world.session.messages()
+    assert told.phases == ["queued", "prefill", "decode", "idle"]
+    assert reply.content == "It is **so**." == told.text
+    assert reply.token_ids == (100, 101, 102, 103, 2)
+    assert (reply.status, reply.model, reply.parent_id) == ("complete", "scripted", question.id)
+    assert reply.stats.cached_tokens == 4
+    assert told.finished == [reply]
+    assert stored(world) == [question, reply]
+    assert world.session.live.context_used == 24 + 5
+
+
+def test_the_second_request_carries_the_reply_as_generated_ids(qtbot, ready_world):
+    world = ready_world()
+    world.settings.set("system_prompt", "Be brief.")
+    ask(world, "one")
+    qtbot.waitUntil(lambda: not world.session.busy)
+    world.settings.set("system_prompt", "Something else.")
+    ask(world, "two")
+    qtbot.waitUntil(lambda: not world.session.busy)
+    first, second = world.worker.requests
+    assert [m.role for m in second.messages] == ["system", "user", "assistant", "user"]
+    assert second.messages[:2] == first.messages, "the prompt must stay byte-stable within a conversation"
+    assert second.messages[2].token_ids == (100, 101, 2)
+    assert second.conversation_id == first.conversation_id
+    assert second.started_on == first.started_on == time.strftime("%Y-%m-%d")
+
+
+def test_ids_of_another_model_are_left_out():
+    asked = StoredMessage("c", "user", "q")
+    reply = StoredMessage("c", "assistant", "a", token_ids=(1, 2), model="small")
+    assert prompt_messages("", [asked, reply], "small")[1] == Message("assistant", "a", (1, 2))
+    assert prompt_messages("", [asked, reply], "large")[1] == Message("assistant", "a", None)
+
+
+def test_unanswered_questions_are_joined_so_that_roles_take_turns():
+    asked = [StoredMessage("c", "user", text) for text in ("one", "two")]
+    assert prompt_messages("S", asked, "m") == (Message("system", "S"), Message("user", "one\n\ntwo"))
+
+
+def test_ttft_counts_from_enter_also_when_the_question_waited_for_the_model(qtbot, make_world):
+    gate = threading.Semaphore(0)
+    world = make_world(loads=(Load(gate=gate),))
+    world.chats.load_model(None)
+    before = time.perf_counter()
+    told = ask(world)
+    after = time.perf_counter()
+    qtbot.wait(60)
+    assert world.session.live.phase == "queued"
+    assert not world.worker.requests
+    gate.release(3)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert before <= world.worker.requests[0].submitted_at <= after
+    assert told.finished[0].stats.ttft_s >= 0.06
+    assert told.finished[0].model == "scripted"
+
+
+def test_live_figures_while_it_streams(qtbot, ready_world):
+    gate = threading.Semaphore(0)
+    world = ready_world(Reply(cached=10, prefill=6, gate=gate, delay_s=0.01, **GATED))
+    told = ask(world)
+    gate.release(5)
+    qtbot.waitUntil(lambda: world.session.live.completion_tokens == 5)
+    live = world.session.live
+    assert (live.phase, live.cached, live.prefill_done, live.prefill_total) == ("decode", 10, 6, 6)
+    assert live.context_used == 21
+    assert 5 < live.tokens_per_s < 101, "four gaps of at least 10 ms each"
+    assert live.ttft_s > 0.01
+    assert live.message_id == told.added[-1].id
+    assert world.session.messages()[-1].content == "abcde"
+
+
+def test_text_is_handed_on_in_few_pieces_not_token_by_token(qtbot, ready_world):
+    world = ready_world(Reply(pieces=("x",) * 200, delay_s=0.001))
+    told = ask(world)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert told.text == "x" * 200
+    assert 2 <= len(told.texts) <= 20
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
+def test_an_empty_question_is_refused_with_a_sentence(ready_world, text):
+    world = ready_world()
+    told = Recorder(world.session)
+    assert not world.session.send(text)
+    assert "nothing to send" in told.refusals[0]
+    assert world.session.messages() == ()
+    assert world.notices[-1].action is None
+    assert not world.worker.requests
+
+
+def test_a_second_question_while_one_is_answered_is_refused(qtbot, ready_world):
+    world = ready_world(Reply(gate=threading.Semaphore(0)))
+    told = ask(world)
+    assert not world.session.send("And?")
+    assert "Stop" in told.refusals[0]
+    assert len(world.session.messages()) == 1
+
+
+def test_stop_in_decode_is_at_once_and_keeps_what_was_said(qtbot, ready_world):
+    gate = threading.Semaphore(0)
+    world = ready_world(Reply(gate=gate, deaf=True, **GATED))
+    told = ask(world)
+    gate.release(3)
+    qtbot.waitUntil(lambda: world.session.live.completion_tokens == 3)
+    world.session.stop()
+    assert not world.session.busy, "the engine has not even noticed yet"
+    reply = world.session.messages()[-1]
+    assert (reply.content, reply.status, reply.token_ids) == ("abc", "cancelled", (100, 101, 102))
+    gate.release(1)  # the step in progress ends; its token comes too late
+    qtbot.waitUntil(lambda: len(told.finished) == 2)
+    assert told.finished[1].stats.completion_tokens >= 3
+    assert told.finished[1].content == "abc"
+    assert stored(world)[-1] == told.finished[1]
+    assert told.failures == []
+
+
+@pytest.mark.parametrize("phase", ["queued", "prefill"])
+def test_stop_before_the_first_token_leaves_the_question_alone(qtbot, make_world, phase):
+    gate = threading.Semaphore(0)
+    world = make_world(Reply(prefill_gate=gate, prefill=64), loads=(Load(gate=gate),))
+    world.chats.load_model(None)
+    told = ask(world)
+    if phase == "prefill":
+        gate.release(3 + 2)
+        qtbot.waitUntil(lambda: world.session.live.prefill_done == 16)
+        assert world.session.live.prefill_total == 64
+    world.session.stop()
+    assert not world.session.busy
+    gate.release(100)
+    qtbot.waitUntil(lambda: world.chats.model.phase == "ready")
+    assert told.phases[-1] == "idle"
+    assert [m.role for m in stored(world)] == ["user"]
+    assert told.finished == []
+    assert told.failures == []
+    assert len(world.worker.requests) == (1 if phase == "prefill" else 0)
+
+
+def test_after_stop_the_next_question_is_answered(qtbot, ready_world):
+    gate = threading.Semaphore(0)
+    world = ready_world(Reply(gate=gate, **GATED), Reply(pieces=("second",)))
+    ask(world, "one")
+    gate.release(2)
+    qtbot.waitUntil(lambda: world.session.live.completion_tokens == 2)
+    world.session.stop()
+    assert world.session.send("two")
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert [m.content for m in stored(world)] == ["one", "ab", "two", "second"]
+    assert world.worker.requests[1].messages[1] == Message("assistant", "ab", (100, 101))
+
+
+def test_events_of_another_request_are_dropped(qtbot, ready_world):
+    world = ready_world(Reply(gate=threading.Semaphore(0)))
+    told = ask(world)
+    world.session.apply(TextDelta("someone else's", "stray", (1,), 0.0))
+    world.session.stop()
+    assert told.text == ""
+    assert len(world.session.messages()) == 1
+
+
+def test_a_failure_before_the_first_token_keeps_the_question_and_offers_a_retry(qtbot, ready_world):
+    error = ContextFull("This conversation is too long; please start a new one.", "8300 > 8192")
+    world = ready_world(Reply(pieces=(), error=error), Reply(pieces=("now it works",)))
+    told = ask(world, "long")
+    qtbot.waitUntil(lambda: bool(told.failures))
+    assert told.failures == [(error.sentence, error.detail)]
+    assert [m.content for m in stored(world)] == ["long"], "an error is never text in a transcript"
+    notice = world.notices[-1]
+    assert (notice.sentence, notice.detail, notice.action_label) == (error.sentence, error.detail, "Try again")
+    notice.action()
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert [m.content for m in stored(world)] == ["long", "now it works"]
+
+
+def test_a_failure_in_mid_reply_keeps_what_was_said_and_a_retry_stands_beside_it(qtbot, ready_world):
+    error = ContextFull("The context is full.")
+    world = ready_world(Reply(pieces=("half ", "an"), error=error), Reply(pieces=("whole",)))
+    redrawn = []
+    world.session.thread_changed.connect(lambda: redrawn.append(world.session.messages()))
+    told = ask(world, "q")
+    qtbot.waitUntil(lambda: bool(told.failures))
+    question, half = stored(world)
+    assert (half.content, half.status) == ("half an", "partial")
+    world.session.retry()
+    assert redrawn == [(question,)]
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert [m.content for m in stored(world)] == ["q", "whole"]
+    assert stored(world)[1].parent_id == question.id
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [(FinishReason.STOP, "complete"), (FinishReason.LENGTH, "length"), (FinishReason.END, "complete")],
+)
+def test_the_reason_of_the_end_is_kept(qtbot, ready_world, reason, status):
+    world = ready_world(Reply(reason=reason))
+    ask(world)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert stored(world)[-1].status == status
+
+
+def test_a_reply_without_a_word_is_still_a_reply(qtbot, ready_world):
+    world = ready_world(Reply(pieces=()))
+    told = ask(world)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert [m.content for m in stored(world)] == ["Why?", ""]
+    assert [m.role for m in told.added] == ["user", "assistant"]
+    assert world.session.messages()[-1].token_ids == (2,)
+
+
+def test_half_surrogates_from_the_clipboard_do_not_harm(qtbot, ready_world):
+    world = ready_world()
+    ask(world, "caf\u00e9 \ud83d broken \U0001f600")
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert stored(world)[0].content == "caf\u00e9 \ufffd broken \U0001f600"
+
+
+def test_a_partial_reply_is_saved_while_it_streams(qtbot, ready_world):
+    gate = threading.Semaphore(0)
+    world = ready_world(Reply(gate=gate, **GATED))
+    ask(world)
+    gate.release(1)
+    qtbot.waitUntil(lambda: len(stored(world)) == 2)
+    gate.release(4)
+    qtbot.waitUntil(lambda: stored(world)[1].content == "abcde", timeout=1500)
+    assert (stored(world)[1].status, stored(world)[1].token_ids) == ("partial", (100, 101, 102, 103, 104))
+
+
+def test_a_model_of_another_name_gets_text_instead_of_foreign_ids(qtbot, ready_world):
+    world = ready_world(loads=(Load(), Load(model_info("other"))))
+    ask(world, "one")
+    qtbot.waitUntil(lambda: not world.session.busy)
+    world.chats.load_model("other")
+    ask(world, "two")
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert world.worker.requests[1].messages[1].token_ids is None
+    assert [m.model for m in stored(world) if m.role == "assistant"] == ["scripted", "other"]
