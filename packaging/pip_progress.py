@@ -38,7 +38,7 @@ class Progress:
         if match := re.match(r"Progress (\d+) of (\d+)", line):
             done, total = (int(number) / 1e6 for number in match.groups())
             self.megabytes = f" {done:.0f} of {total:.0f} MB" if total >= 1 else ""
-        elif match := re.match(r"\s*(?:Collecting|Downloading|Using cached|Processing|Obtaining)\s+(\S+)", line):
+        elif match := re.match(r"\s*(?:Collecting|Downloading|Using cached|Processing)\s+(\S+)", line):
             self.package = re.split(r"[=<>!~;\[]|-\d", match[1].rpartition("/")[2])[0]
             self.seen += line.startswith("Collecting")
             self.megabytes = ""
