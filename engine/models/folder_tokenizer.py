@@ -1,0 +1,98 @@
+"""The tokenizer, chat template and end tokens of a Hugging Face folder, brought into one form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from tokenizers import Tokenizer
+
+from engine.errors import BadModelFile, UnsupportedModel
+from engine.models.end_tokens import end_token_ids
+from engine.models.model_folder import GENERATION, TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, read_object, write_json
+
+# Older forms that transformers can turn into a tokenizer.json.
+_CONVERTIBLE: Final = ("tokenizer.model", "vocab.json")
+
+
+def import_tokenizer(source: Path, folder: Path, config: Mapping[str, Any]) -> None:
+    """Write tokenizer.json, tokenizer_config.json, generation_config.json and the chat template into `folder`.
+
+    Raises:
+        BadModelFile: There is no tokenizer, it is damaged, or it has more tokens than the model.
+        UnsupportedModel: A tokenizer that needs code of its own.
+    """
+    settings = _optional(source, TOKENIZER_CONFIG)
+    if "auto_map" in settings:
+        raise UnsupportedModel(f"The tokenizer of {source.name} needs code of its own, which Loquat does not run.")
+    tokenizer = _tokenizer(source)
+    _check_size(source, tokenizer, config)
+    tokenizer.save(str(folder / TOKENIZER), pretty=False)
+    template = _template(source, settings)
+    if template:
+        (folder / TEMPLATE).write_text(template, encoding="utf-8", newline="")
+    settings.pop("chat_template", None)
+    write_json(folder / TOKENIZER_CONFIG, {"tokenizer_class": "PreTrainedTokenizerFast"} | settings)
+    write_json(folder / GENERATION, _generation(source, tokenizer, config))
+
+
+def _optional(source: Path, name: str) -> dict[str, Any]:
+    return read_object(source, name) if (source / name).is_file() else {}
+
+
+def _tokenizer(source: Path) -> Tokenizer:
+    try:
+        if (source / TOKENIZER).is_file():
+            return Tokenizer.from_file(str(source / TOKENIZER))
+        if any((source / name).is_file() for name in _CONVERTIBLE):
+            return _converted(source)
+    except Exception as error:  # the library raises plain Exception for a damaged file
+        raise BadModelFile(f"The tokenizer of {source.name} cannot be read; get it again.", str(error)) from error
+    raise BadModelFile(f"The folder {source.name} holds no tokenizer (tokenizer.json or tokenizer.model).")
+
+
+def _converted(source: Path) -> Tokenizer:
+    """A tokenizer.json from an older form, by transformers; nothing is fetched and no code of the model runs."""
+    # Imported here: it takes seconds, and is hardly ever needed.
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(str(source), local_files_only=True, trust_remote_code=False)
+    backend = tokenizer.backend_tokenizer
+    if not isinstance(backend, Tokenizer):
+        raise TypeError(f"{type(tokenizer).__name__} has no fast form")
+    return backend
+
+
+def _check_size(source: Path, tokenizer: Tokenizer, config: Mapping[str, Any]) -> None:
+    """The largest token id must be a row of the embedding."""
+    size = config.get("vocab_size", (config.get("text_config") or {}).get("vocab_size"))
+    largest = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
+    if isinstance(size, int) and not 0 <= largest < size:
+        raise BadModelFile(
+            f"The tokenizer and the weights in {source.name} do not belong together; get the folder again.",
+            f"largest token id {largest}, {size} rows",
+        )
+
+
+def _template(source: Path, settings: Mapping[str, Any]) -> str:
+    """The chat template from wherever the folder keeps it; empty for a base model."""
+    if (source / TEMPLATE).is_file():
+        return (source / TEMPLATE).read_text(encoding="utf-8")
+    value = _optional(source, "chat_template.json").get("chat_template", settings.get("chat_template"))
+    if isinstance(value, list):  # several, by name
+        named = {item.get("name"): item.get("template") for item in value if isinstance(item, dict)}
+        value = named.get("default")
+    return value if isinstance(value, str) else ""
+
+
+def _generation(source: Path, tokenizer: Tokenizer, config: Mapping[str, Any]) -> dict[str, Any]:
+    given = _optional(source, GENERATION)
+    special = {added.content: index for index, added in tokenizer.get_added_tokens_decoder().items() if added.special}
+    named = [*_ids(given.get("eos_token_id")), *_ids(config.get("eos_token_id"))]
+    return given | {"eos_token_id": end_token_ids(named, special)}
+
+
+def _ids(value: object) -> list[int]:
+    values = value if isinstance(value, list) else [value]
+    return [index for index in values if isinstance(index, int)]

@@ -1,0 +1,298 @@
+"""Reads GGUF files (versions 2 and 3, little endian) over a memory map, without trusting a single length in them.
+
+The layout is that of ggml's docs/gguf.md: header, key-value pairs, tensor infos, padding, tensor data. Metadata is
+read in one pass with plain slices, so 100,000 strings take a fraction of a second; tensor data is only looked at
+through views, and stays on the disk until it is used.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Final, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from gguf.constants import GGML_QUANT_SIZES, GGUF_DEFAULT_ALIGNMENT, GGMLQuantizationType
+
+from engine.errors import BadModelFile, UnsupportedModel
+from engine.models.gguf_metadata import Metadata, Value
+
+MAGIC: Final = b"GGUF"
+VERSIONS: Final = (2, 3)
+MAX_DIMS: Final = 4
+_HEADER: Final = struct.Struct("<4sIQQ")
+_U32: Final = struct.Struct("<I")
+_U64: Final = struct.Struct("<Q")
+_TYPE_STRING: Final = 8
+_TYPE_ARRAY: Final = 9
+_TYPE_BOOL: Final = 7
+_SCALARS: Final[Mapping[int, np.dtype[np.generic]]] = {
+    0: np.dtype("u1"),
+    1: np.dtype("i1"),
+    2: np.dtype("<u2"),
+    3: np.dtype("<i2"),
+    4: np.dtype("<u4"),
+    5: np.dtype("<i4"),
+    6: np.dtype("<f4"),
+    _TYPE_BOOL: np.dtype("u1"),
+    10: np.dtype("<u8"),
+    11: np.dtype("<i8"),
+    12: np.dtype("<f8"),
+}
+# The least that one entry can take: an empty name, a type and one byte; an empty name and no dimensions.
+_MIN_PAIR_BYTES: Final = 13
+_MIN_TENSOR_BYTES: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class GgufTensor:
+    """One tensor as it lies in the file.
+
+    Attributes:
+        name: As in the file, e.g. "blk.0.attn_q.weight".
+        shape: Rows first, as torch has it (the file has them the other way round).
+        ggml_type: How its numbers are packed.
+        blocks: uint8 view of the memory map, shape [rows, bytes per row]; a row is a whole number of blocks.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    ggml_type: GGMLQuantizationType
+    blocks: npt.NDArray[np.uint8]
+
+    @property
+    def elements(self) -> int:
+        """Numbers held."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class GgufFile:
+    """A GGUF file whose structure was checked.
+
+    Attributes:
+        path: Where it lies.
+        nbytes: Its size.
+        metadata: All key-value pairs.
+        tensors: By name, in the file's order.
+    """
+
+    path: Path
+    nbytes: int
+    metadata: Metadata
+    tensors: Mapping[str, GgufTensor]
+
+
+@dataclass(frozen=True, slots=True)
+class _TensorInfo:
+    name: str
+    shape: tuple[int, ...]
+    ggml_type: GGMLQuantizationType
+    offset: int
+
+    @property
+    def row_bytes(self) -> int:
+        block, size = GGML_QUANT_SIZES[self.ggml_type]
+        return self.shape[-1] // block * size
+
+    @property
+    def nbytes(self) -> int:
+        return prod(self.shape[:-1]) * self.row_bytes
+
+
+class _Cursor:
+    """Walks over the map; every read is checked against the end of the file before it is made."""
+
+    def __init__(self, data: mmap.mmap, file_name: str) -> None:
+        self.data = data
+        self.end = len(data)
+        self.at = 0
+        self.file_name = file_name
+
+    def refuse(self, problem: str) -> NoReturn:
+        raise BadModelFile(
+            f"The file {self.file_name} is damaged or incomplete ({problem}); get it again.",
+            f"at byte {self.at} of {self.end}",
+        )
+
+    def need(self, nbytes: int) -> None:
+        if nbytes > self.end - self.at:
+            self.refuse("it ends too early")
+
+    def u32(self) -> int:
+        self.need(4)
+        (value,) = _U32.unpack_from(self.data, self.at)
+        self.at += 4
+        return int(value)
+
+    def u64(self) -> int:
+        self.need(8)
+        (value,) = _U64.unpack_from(self.data, self.at)
+        self.at += 8
+        return int(value)
+
+    def numbers(self, dtype: np.dtype[np.generic], count: int) -> npt.NDArray[np.generic]:
+        self.need(count * dtype.itemsize)
+        values = np.frombuffer(self.data, dtype, count, self.at).copy()
+        self.at += count * dtype.itemsize
+        return values
+
+    def strings(self, count: int) -> list[str]:
+        """`count` strings, each a length in 64 bits and that many bytes of UTF-8."""
+        self.need(8 * count)
+        data, at, end, unpack = self.data, self.at, self.end, _U64.unpack_from
+        texts: list[str] = []
+        for _ in range(count):
+            start = at + 8
+            if start > end or (at := start + unpack(data, at)[0]) > end:
+                self.refuse("it ends in the middle of a text")
+            try:
+                texts.append(data[start:at].decode())
+            except UnicodeDecodeError:
+                self.refuse("a text in it is no UTF-8")
+        self.at = at
+        return texts
+
+    def string(self) -> str:
+        return self.strings(1)[0]
+
+    def value(self) -> Value:
+        kind = self.u32()
+        if kind == _TYPE_STRING:
+            return self.string()
+        if kind == _TYPE_ARRAY:
+            return self.array()
+        value = self.numbers(self.scalar_type(kind), 1)[0].item()
+        return bool(value) if kind == _TYPE_BOOL else value
+
+    def array(self) -> list[str] | npt.NDArray[np.generic]:
+        kind, count = self.u32(), self.u64()
+        if kind == _TYPE_STRING:
+            return self.strings(count)
+        return self.numbers(self.scalar_type(kind), count)
+
+    def scalar_type(self, kind: int) -> np.dtype[np.generic]:
+        if kind not in _SCALARS:
+            self.refuse(f"it holds a value of the unknown kind {kind}")
+        return _SCALARS[kind]
+
+
+def is_gguf(path: Path) -> bool:
+    """Whether a file starts as a GGUF file does."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def not_gguf(name: str) -> BadModelFile:
+    """The error for any other file."""
+    return BadModelFile(
+        f"The file {name} is no GGUF model; give a GGUF file, or the folder that holds the safetensors."
+    )
+
+
+@contextmanager
+def open_gguf(path: Path) -> Iterator[GgufFile]:
+    """Check a GGUF file and give views into it.
+
+    The views must not be used after the block ends; on Windows the file stays locked while one lives.
+
+    Raises:
+        BadModelFile: The file is no GGUF, is cut off, or contradicts itself.
+        UnsupportedModel: A sound file of a version, byte order or tensor type that is not supported.
+        OSError: The file cannot be opened.
+    """
+    with path.open("rb") as file:
+        if path.stat().st_size < _HEADER.size:
+            raise not_gguf(path.name)
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    try:
+        yield _parse(_Cursor(data, path.name), path)
+    finally:
+        # A view that is still referenced, for example by a traceback, keeps the map open until it goes itself.
+        with suppress(BufferError):
+            data.close()
+
+
+def _parse(cursor: _Cursor, path: Path) -> GgufFile:
+    tensor_count, pair_count = _header(cursor)
+    metadata = Metadata(path.name, _pairs(cursor, pair_count))
+    infos = _tensor_infos(cursor, tensor_count)
+    alignment = metadata.integer("general.alignment", GGUF_DEFAULT_ALIGNMENT)
+    if alignment < 1 or alignment & (alignment - 1):
+        cursor.refuse(f"its alignment is {alignment}")
+    data_start = -(-cursor.at // alignment) * alignment
+    _check_layout(cursor, infos, alignment, data_start)
+    tensors = {info.name: _view(cursor.data, info, data_start) for info in infos}
+    return GgufFile(path, cursor.end, metadata, tensors)
+
+
+def _header(cursor: _Cursor) -> tuple[int, int]:
+    magic, version, tensor_count, pair_count = _HEADER.unpack_from(cursor.data, 0)
+    cursor.at = _HEADER.size
+    if magic != MAGIC:
+        raise not_gguf(cursor.file_name)
+    if version not in VERSIONS:
+        big_endian = version and version & 0xFFFF == 0
+        reason = "a big-endian file" if big_endian else f"of GGUF version {version}"
+        raise UnsupportedModel(f"The file {cursor.file_name} is {reason}; Loquat reads little-endian versions 2 and 3.")
+    cursor.need(tensor_count * _MIN_TENSOR_BYTES + pair_count * _MIN_PAIR_BYTES)
+    return tensor_count, pair_count
+
+
+def _pairs(cursor: _Cursor, count: int) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for _ in range(count):
+        key = cursor.string()
+        if key in values:
+            cursor.refuse(f"it holds {key} twice")
+        values[key] = cursor.value()
+    return values
+
+
+def _tensor_infos(cursor: _Cursor, count: int) -> list[_TensorInfo]:
+    infos = [_tensor_info(cursor) for _ in range(count)]
+    if len({info.name for info in infos}) != count:
+        cursor.refuse("two tensors in it have the same name")
+    return infos
+
+
+def _tensor_info(cursor: _Cursor) -> _TensorInfo:
+    name, dims = cursor.string(), cursor.u32()
+    if not 1 <= dims <= MAX_DIMS:
+        cursor.refuse(f"the tensor {name} has {dims} dimensions")
+    shape = tuple(cursor.u64() for _ in range(dims))[::-1]
+    type_id, offset = cursor.u32(), cursor.u64()
+    if 0 in shape:
+        cursor.refuse(f"the tensor {name} is empty")
+    if type_id not in set(GGMLQuantizationType):
+        raise UnsupportedModel(
+            f"The file {cursor.file_name} is packed in a way that Loquat does not know (type {type_id}).", name
+        )
+    ggml_type = GGMLQuantizationType(type_id)
+    if shape[-1] % GGML_QUANT_SIZES[ggml_type][0]:
+        cursor.refuse(f"a row of the tensor {name} is no whole number of {ggml_type.name} blocks")
+    return _TensorInfo(name, shape, ggml_type, offset)
+
+
+def _check_layout(cursor: _Cursor, infos: list[_TensorInfo], alignment: int, data_start: int) -> None:
+    """Every tensor starts where it may, after the one before it, and ends within the file."""
+    free_from = 0
+    for info in sorted(infos, key=lambda info: info.offset):
+        if info.offset % alignment:
+            cursor.refuse(f"the tensor {info.name} is not aligned")
+        if info.offset < free_from:
+            cursor.refuse(f"the tensor {info.name} overlaps another")
+        free_from = info.offset + info.nbytes
+        if data_start + free_from > cursor.end:
+            cursor.refuse(f"the tensor {info.name} reaches beyond its end")
+
+
+def _view(data: mmap.mmap, info: _TensorInfo, data_start: int) -> GgufTensor:
+    flat = np.frombuffer(data, np.uint8, info.nbytes, data_start + info.offset)
+    return GgufTensor(info.name, info.shape, info.ggml_type, flat.reshape(-1, info.row_bytes))

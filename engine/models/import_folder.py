@@ -1,0 +1,141 @@
+"""Imports a Hugging Face folder with safetensors: checked, then linked or copied into Loquat's own model folder."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engine.chat import RequestHandle
+from engine.errors import BadModelFile, UnsupportedModel
+from engine.events import LoadStage
+from engine.models.files import link_or_copy, need_room
+from engine.models.folder_tokenizer import import_tokenizer
+from engine.models.model_folder import CONFIG, WEIGHTS, WEIGHTS_INDEX, Imported, read_object, write_json
+from engine.models.progress import Step, stop_if_cancelled
+from engine.models.safetensors_file import TensorEntry, read_entries
+
+PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """The weight files of a folder, checked.
+
+    Attributes:
+        files: Name in the model folder to the file.
+        entries: All tensors.
+        index: The index to write, None for a single file.
+    """
+
+    files: Mapping[str, Path]
+    entries: list[TensorEntry]
+    index: Mapping[str, Any] | None
+
+
+def import_folder(source: Path, folder: Path, label: str, handle: RequestHandle) -> Generator[Step, None, Imported]:
+    """Bring a Hugging Face folder into an empty folder, without changing a weight.
+
+    Args:
+        source: Folder with config.json, safetensors and a tokenizer.
+        folder: Where to; it is left half-filled on an error.
+        label: The model's name in progress sentences.
+        handle: Cancels.
+
+    Raises:
+        BadModelFile: A part is missing or damaged.
+        UnsupportedModel: An architecture that transformers does not know, code of its own, or pickled weights.
+        DiskFull: There is too little room.
+        Cancelled: `handle` was cancelled.
+        OSError: The disk failed.
+    """
+    yield Step(LoadStage.IMPORT, 0, 0, f"Reading {label}")
+    config = read_object(source, CONFIG)
+    _check_config(source, config)
+    weights = _weights(source)
+    need_room(folder, sum(path.stat().st_size for path in weights.files.values()), f"import {label}")
+    import_tokenizer(source, folder, config)
+    write_json(folder / CONFIG, config)
+    yield from _place(weights, folder, label, handle)
+    parameters = sum(entry.elements for entry in weights.entries)
+    return Imported(str(config["model_type"]), parameters, source.resolve().name)
+
+
+def _check_config(source: Path, config: Mapping[str, Any]) -> None:
+    # Imported here: it takes seconds, and a GGUF file does not need it.
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+    if "auto_map" in config:
+        raise UnsupportedModel(f"The model {source.name} needs code of its own, which Loquat does not run.")
+    if config.get("model_type") not in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        raise UnsupportedModel(
+            f"The model {source.name} is of the architecture {config.get('model_type')}, which is not supported."
+        )
+    if "quantization_config" in config:
+        raise UnsupportedModel(
+            f"The model {source.name} is quantised in a way that is not supported; get the unquantised one, or a GGUF."
+        )
+
+
+def _weights(source: Path) -> _Weights:
+    if (source / WEIGHTS_INDEX).is_file():
+        return _sharded(source)
+    single = _single(source)
+    return _Weights({WEIGHTS: single}, read_entries(single), None)
+
+
+def _single(source: Path) -> Path:
+    if (source / WEIGHTS).is_file():
+        return source / WEIGHTS
+    found = [path for path in source.glob("*.safetensors") if not path.name.startswith("adapter")]
+    if len(found) == 1:
+        return found[0]
+    pickles = sorted(path.name for path in source.iterdir() if path.suffix in PICKLES)
+    if pickles and not found:
+        raise pickle_refused(pickles[0])
+    raise BadModelFile(f"The folder {source.name} holds no {WEIGHTS}, so its weights are missing.")
+
+
+def pickle_refused(name: str) -> UnsupportedModel:
+    """Why a pickled file is not read."""
+    return UnsupportedModel(
+        f"The file {name} is a Python pickle, which can run any program when it is loaded; "
+        "get the model as safetensors or GGUF."
+    )
+
+
+def _sharded(source: Path) -> _Weights:
+    index = read_object(source, WEIGHTS_INDEX)
+    places = index.get("weight_map")
+    if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
+        raise BadModelFile(f"The file {WEIGHTS_INDEX} in {source.name} cannot be read; get it again.")
+    files = {name: _shard(source, name) for name in sorted(set(places.values()))}
+    entries = {name: read_entries(path) for name, path in files.items()}
+    held = {entry.name: name for name, shard in entries.items() for entry in shard}
+    missing = [tensor for tensor, name in places.items() if held.get(tensor) != name]
+    if missing:
+        raise BadModelFile(f"The weights in {source.name} are incomplete ({missing[0]} is missing); get them again.")
+    return _Weights(files, [entry for shard in entries.values() for entry in shard], index)
+
+
+def _shard(source: Path, name: str) -> Path:
+    """A shard that the index names; an index cannot name a file elsewhere."""
+    path = source / name
+    if Path(name).name != name or path.suffix != ".safetensors" or not path.is_file():
+        raise BadModelFile(f"The folder {source.name} lacks a part of its weights ({name}); get it again.")
+    return path
+
+
+def _place(weights: _Weights, folder: Path, label: str, handle: RequestHandle) -> Generator[Step, None, None]:
+    total = sum(path.stat().st_size for path in weights.files.values())
+    before = 0
+    for name, path in weights.files.items():
+        for done in link_or_copy(path, folder / name):
+            stop_if_cancelled(handle)
+            share = 100 * (before + done) // total
+            yield Step(LoadStage.IMPORT, before + done, total, f"Copying {label}: {share} %")
+        stop_if_cancelled(handle)
+        before += path.stat().st_size
+    if weights.index is not None:
+        write_json(folder / WEIGHTS_INDEX, weights.index)

@@ -1,0 +1,50 @@
+"""Names of models: what every file system and a command line take."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+from typing import Final
+
+from engine.errors import EngineError
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+# Windows gives these names to devices, with any extension.
+_DEVICES: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+
+
+class NameTaken(EngineError):
+    """A model of that name exists."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"A model named {name} exists already; choose another name or remove it first.")
+
+
+def check_name(name: str) -> None:
+    """Refuse what cannot be a folder's name everywhere.
+
+    Raises:
+        EngineError: It cannot.
+    """
+    if not _NAME.fullmatch(name) or _DEVICES.fullmatch(name) or name.endswith("."):
+        raise EngineError(
+            f"{name!r} cannot be a model's name; use up to 64 small letters, digits, dots, dashes and underscores."
+        )
+
+
+def free_name(folder: Path, title: str) -> str:
+    """A name made from a title that nothing in `folder` has yet."""
+    stem, number = slug(title), 1
+    name = stem
+    while (folder / name).exists():
+        number += 1
+        name = f"{stem}-{number}"
+    return name
+
+
+def slug(text: str) -> str:
+    """A name that every file system takes, from any text; "model" if nothing is left of it."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9.]+", "-", plain).strip("-.")[:56].rstrip("-.")
+    return name if name and not _DEVICES.fullmatch(name) else "model"

@@ -1,0 +1,62 @@
+"""Everything that must happen before a model can be loaded; mostly nothing, once in a lifetime a download."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Final
+
+from engine.chat import RequestHandle
+from engine.errors import ModelNotFound
+from engine.models.catalogue import DEFAULT_MODEL, CatalogueModel
+from engine.models.fetch import fetch
+from engine.models.files import flush_to_disk, os_errors
+from engine.models.model_folder import unfinished_folder
+from engine.models.names import NameTaken
+from engine.models.progress import Step
+from engine.models.registry import ModelEntry, Registry
+
+# Verified files wait here, hidden from the registry, until they are imported.
+_DOWNLOADS: Final = ".downloads"
+
+
+def prepare(
+    registry: Registry, name: str | None, handle: RequestHandle, offered: CatalogueModel = DEFAULT_MODEL
+) -> Generator[Step, None, ModelEntry]:
+    """Make sure that a model is there: if it is the offered one and missing, download, verify and import it.
+
+    Args:
+        registry: Where models live.
+        name: Which model; None for the default.
+        handle: Cancels; nothing half-done stays.
+        offered: The model that can be fetched.
+
+    Raises:
+        ModelNotFound: Another model, and it is not there.
+        FetchFailed, DiskFull, BadModelFile, Cancelled, EngineError: See `fetch` and `Registry.add`.
+    """
+    try:
+        return registry.find(name)
+    except ModelNotFound:
+        if name not in (None, offered.name):
+            raise
+    file = yield from _fetched(registry.models_dir, offered, handle)
+    try:
+        entry = yield from registry.add(file, handle, offered.name, offered.label, keep_source=True)
+    except NameTaken:  # another process was faster
+        entry = registry.find(offered.name)
+    file.unlink(missing_ok=True)
+    return entry
+
+
+def _fetched(models_dir: Path, model: CatalogueModel, handle: RequestHandle) -> Generator[Step, None, Path]:
+    """The verified file; kept from an earlier start if its import did not end."""
+    target = models_dir / _DOWNLOADS / model.sha256 / Path(model.member).name
+    if target.is_file() and target.stat().st_size == model.nbytes:
+        return target
+    with os_errors(f"download {model.label}", models_dir), unfinished_folder(models_dir) as folder:
+        file = yield from fetch(model, folder, handle)
+        flush_to_disk(file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file.replace(target)
+    return target

@@ -1,0 +1,244 @@
+"""The imported models: one folder each, and a small file that says which one is the default."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from engine.chat import RequestHandle
+from engine.errors import ModelNotFound
+from engine.events import LoadStage
+from engine.models.catalogue import DEFAULT_MODEL
+from engine.models.files import flush_to_disk, folder_bytes, link_or_copy, os_errors, sha256_steps
+from engine.models.gguf_reader import is_gguf, not_gguf
+from engine.models.import_folder import PICKLES, import_folder, pickle_refused
+from engine.models.import_gguf import import_gguf
+from engine.models.model_folder import (
+    FORMAT,
+    SOURCE,
+    Imported,
+    Manifest,
+    discard,
+    publish,
+    read_manifest,
+    unfinished_folder,
+    write_json,
+)
+from engine.models.names import NameTaken, check_name, free_name
+from engine.models.progress import Step, stop_if_cancelled
+
+_DEFAULT_FILE: Final = "default.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """One imported model.
+
+    Attributes:
+        name: What `--model` takes.
+        label: For people.
+        folder: Its model folder; transformers reads it as it is.
+        architecture: As in config.json, e.g. "llama".
+        parameters: Number of weights.
+        nbytes: Disk it takes.
+        source: Name of the file or folder it was made from.
+        source_sha256: Of that file; empty for a folder.
+        default: Whether it is loaded when none is named.
+    """
+
+    name: str
+    label: str
+    folder: Path
+    architecture: str
+    parameters: int
+    nbytes: int
+    source: str
+    source_sha256: str
+    default: bool
+
+
+class Registry:
+    """All models below one folder. Holds no state of its own: the disk is read each time."""
+
+    def __init__(self, models_dir: Path) -> None:
+        self.models_dir = models_dir
+
+    def entries(self) -> list[ModelEntry]:
+        """All models, by name; unfinished and foreign folders are left out."""
+        found = [(folder, read_manifest(folder)) for folder in sorted(self.models_dir.glob("[!.]*"))]
+        models = [(folder, manifest) for folder, manifest in found if manifest is not None]
+        default = self._default_name([folder.name for folder, _ in models])
+        return [_entry(folder, manifest, default) for folder, manifest in models]
+
+    def find(self, name: str | None) -> ModelEntry:
+        """The model of that name; None finds the default.
+
+        Raises:
+            ModelNotFound: There is none.
+        """
+        entries = self.entries()
+        for entry in entries:
+            if entry.name == name or (name is None and entry.default):
+                return entry
+        wanted = DEFAULT_MODEL.name if name is None else name
+        known = ", ".join(entry.name for entry in entries)
+        hint = f"there are: {known}" if known else "none is there yet; add one with: loquat models add FILE_OR_FOLDER"
+        raise ModelNotFound(f"There is no model named {wanted}; {hint}.")
+
+    def set_default(self, name: str) -> None:
+        """Load this model when none is named.
+
+        Raises:
+            ModelNotFound: There is no such model.
+        """
+        self.find(name)
+        with os_errors("set the default model", self.models_dir):
+            path = self.models_dir / _DEFAULT_FILE
+            fresh = path.with_suffix(f".{os.getpid()}.new")
+            write_json(fresh, {"default": name})
+            flush_to_disk(fresh)
+            fresh.replace(path)
+
+    def remove(self, name: str) -> int:
+        """Delete a model.
+
+        Returns:
+            Bytes freed; files that the disk also holds elsewhere do not count.
+
+        Raises:
+            ModelNotFound: There is no such model.
+        """
+        entry = self.find(name)
+        freed = folder_bytes(entry.folder, shared=False)
+        with os_errors(f"remove {name}", self.models_dir):
+            discard(entry.folder)
+        return freed
+
+    def add(
+        self,
+        source: Path,
+        handle: RequestHandle,
+        name: str | None = None,
+        label: str | None = None,
+        keep_source: bool = False,
+    ) -> Generator[Step, None, ModelEntry]:
+        """Import a GGUF file, or a Hugging Face folder with safetensors.
+
+        A file that was imported before is not imported again, unless it gets a new name.
+
+        Args:
+            source: File or folder.
+            handle: Cancels.
+            name: In the registry; None makes one from the source's name.
+            label: For people; None takes what the model calls itself.
+            keep_source: Keep the file in the model folder.
+
+        Raises:
+            ModelNotFound: There is no such file or folder.
+            BadModelFile, UnsupportedModel, DiskFull, Cancelled: See `import_gguf` and `import_folder`.
+            EngineError: The name cannot be used, or the disk refused.
+        """
+        source = source.expanduser().resolve()
+        if not source.exists():
+            raise ModelNotFound(f"There is no file or folder {source}.")
+        self._check_free(name)
+        with os_errors("import the model", self.models_dir):
+            sha256 = yield from _checksum(source, label or source.name, handle)
+            known = self._by_checksum(sha256) if name is None else None
+            if known is not None:
+                return known
+            chosen = name or free_name(self.models_dir, _title(source))
+            with unfinished_folder(self.models_dir) as folder:
+                importer = import_folder if source.is_dir() else import_gguf
+                imported = yield from importer(source, folder, label or source.name, handle)
+                if keep_source:
+                    yield from _keep(source, folder, handle)
+                title = label or imported.title.strip() or _title(source)
+                publish(
+                    folder, _manifest(imported, folder, name=chosen, label=title, source=source.name, sha256=sha256)
+                )
+        return self.find(chosen)
+
+    def _check_free(self, name: str | None) -> None:
+        if name is not None:
+            check_name(name)
+            if (self.models_dir / name).exists():
+                raise NameTaken(name)
+
+    def _by_checksum(self, sha256: str) -> ModelEntry | None:
+        same = (entry for entry in self.entries() if sha256 and entry.source_sha256 == sha256)
+        return next(same, None)
+
+    def _default_name(self, names: Sequence[str]) -> str:
+        """The one that was chosen, else Loquat's own, else whichever there is."""
+        try:
+            chosen = json.loads((self.models_dir / _DEFAULT_FILE).read_text(encoding="utf-8"))["default"]
+        except (OSError, ValueError, TypeError, KeyError):
+            chosen = None  # nothing was chosen yet, or the file is damaged: then it counts as not chosen
+        for name in (chosen, DEFAULT_MODEL.name, *names):
+            if name in names:
+                return str(name)
+        return DEFAULT_MODEL.name
+
+
+def _entry(folder: Path, manifest: Manifest, default: str) -> ModelEntry:
+    return ModelEntry(
+        name=folder.name,
+        label=manifest.label,
+        folder=folder,
+        architecture=manifest.architecture,
+        parameters=manifest.parameters,
+        nbytes=manifest.nbytes,
+        source=manifest.source,
+        source_sha256=manifest.source_sha256,
+        default=folder.name == default,
+    )
+
+
+def _title(source: Path) -> str:
+    return source.name if source.is_dir() else source.stem
+
+
+def _checksum(source: Path, label: str, handle: RequestHandle) -> Generator[Step, None, str]:
+    """SHA-256 of a GGUF file; empty for a folder.
+
+    Raises:
+        BadModelFile, UnsupportedModel: Plainly another kind of file.
+    """
+    if source.is_dir():
+        return ""
+    if not is_gguf(source):
+        raise pickle_refused(source.name) if source.suffix in PICKLES else not_gguf(source.name)
+    steps, total = sha256_steps(source), source.stat().st_size
+    while True:
+        stop_if_cancelled(handle)
+        try:
+            done = next(steps)
+        except StopIteration as stop:
+            return str(stop.value)
+        yield Step(LoadStage.IMPORT, done, total, f"Checking {label}: {100 * done // total} %")
+
+
+def _keep(source: Path, folder: Path, handle: RequestHandle) -> Generator[Step, None, None]:
+    for done in link_or_copy(source, folder / SOURCE):
+        stop_if_cancelled(handle)
+        yield Step(LoadStage.IMPORT, done, source.stat().st_size, "Keeping the file")
+
+
+def _manifest(imported: Imported, folder: Path, *, name: str, label: str, source: str, sha256: str) -> Manifest:
+    return Manifest(
+        format=FORMAT,
+        name=name,
+        label=label,
+        architecture=imported.architecture,
+        parameters=imported.parameters,
+        nbytes=folder_bytes(folder),
+        source=source,
+        source_sha256=sha256,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )

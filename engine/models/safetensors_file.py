@@ -1,0 +1,119 @@
+"""The safetensors format, read (header only, nothing trusted) and written as a stream.
+
+A file is a little-endian length in 64 bits, a JSON header of that length, and the tensors' bytes in the header's
+order (https://github.com/huggingface/safetensors, "Format").
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from engine.errors import BadModelFile
+
+_LENGTH: Final = struct.Struct("<Q")
+MAX_HEADER: Final = 100_000_000
+ITEM_BYTES: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"), 1),
+    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 2),
+    **dict.fromkeys(("U32", "I32", "F32"), 4),
+    **dict.fromkeys(("U64", "I64", "F64", "C64"), 8),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorEntry:
+    """One tensor as a header describes it.
+
+    Attributes:
+        name: Its name.
+        dtype: A key of ITEM_BYTES.
+        shape: Rows first.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def elements(self) -> int:
+        """Numbers held."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in the file."""
+        return self.elements * ITEM_BYTES[self.dtype]
+
+
+def write_header(file: BinaryIO, entries: Sequence[TensorEntry]) -> None:
+    """Write the header; the caller writes each tensor's bytes next, in the same order."""
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    offset = 0
+    for entry in entries:
+        end = offset + entry.nbytes
+        header[entry.name] = {"dtype": entry.dtype, "shape": list(entry.shape), "data_offsets": [offset, end]}
+        offset = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # so that the data is aligned
+    file.write(_LENGTH.pack(len(text)) + text)
+
+
+def read_entries(path: Path) -> list[TensorEntry]:
+    """The tensors of a file, after checking that they fill it exactly, one after the other.
+
+    Raises:
+        BadModelFile: The header is damaged, or does not fit the file.
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        size = path.stat().st_size
+        start = file.read(_LENGTH.size)
+        length = _LENGTH.unpack(start)[0] if len(start) == _LENGTH.size else size
+        if length > min(MAX_HEADER, size - _LENGTH.size):
+            raise _damaged(path, "its header is longer than the file allows")
+        text = file.read(length)
+    return _check(path, _decode(path, text), size - _LENGTH.size - length)
+
+
+def _decode(path: Path, text: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, "its header cannot be read") from error
+    if not isinstance(header, dict):
+        raise _damaged(path, "its header cannot be read")
+    header.pop("__metadata__", None)
+    return header
+
+
+def _check(path: Path, header: Mapping[str, Any], data_bytes: int) -> list[TensorEntry]:
+    spans = sorted((_entry(path, name, value) for name, value in header.items()), key=lambda span: span[1:])
+    expected = 0
+    for entry, begin, end in spans:
+        if begin != expected or end - begin != entry.nbytes:
+            raise _damaged(path, f"the place of {entry.name} is wrong")
+        expected = end
+    if expected != data_bytes:
+        raise _damaged(path, f"it is {data_bytes} bytes long where {expected} are described")
+    return [entry for entry, _, _ in spans]
+
+
+def _entry(path: Path, name: str, value: Mapping[str, Any]) -> tuple[TensorEntry, int, int]:
+    try:
+        dtype, shape, (begin, end) = value["dtype"], value["shape"], value["data_offsets"]
+        sound = all(isinstance(number, int) and number >= 0 for number in (*shape, begin, end)) and dtype in ITEM_BYTES
+    except (TypeError, KeyError, ValueError) as error:
+        raise _damaged(path, f"the entry of {name} cannot be read") from error
+    if not sound:
+        raise _damaged(path, f"the entry of {name} cannot be read")
+    return TensorEntry(name, dtype, tuple(shape)), begin, end
+
+
+def _damaged(path: Path, problem: str) -> BadModelFile:
+    return BadModelFile(f"The file {path.name} is damaged or incomplete ({problem}); get it again.", str(path))
