@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from engine.chat import ChatRequest, RequestHandle
 from engine.events import Event
 
-CLOSE_TIMEOUT_S = 5.0
+CLOSE_TIMEOUT_S: Final = 3.0
 
 
 class WorkerLike(Protocol):
@@ -33,8 +33,8 @@ class WorkerLike(Protocol):
         """Answer a request after those before it."""
         ...
 
-    def close(self, timeout_s: float) -> object:
-        """End the thread, cancelling what it does; wait at most so many seconds."""
+    def close(self, timeout_s: float) -> bool:
+        """Cancel everything and end the thread, waiting at most so many seconds; whether it ended."""
         ...
 
 
@@ -73,7 +73,7 @@ class EngineBridge(QObject):
         """Answer a request after those before it; returns at once."""
         return self._worker.submit(request)
 
-    def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
-        """Drop all further events and end the worker, waiting at most `timeout_s` seconds."""
+    def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> bool:
+        """Drop all further events and end the worker, waiting at most `timeout_s` seconds; whether it ended."""
         self._closed = True
-        self._worker.close(timeout_s)
+        return self._worker.close(timeout_s)

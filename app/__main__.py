@@ -1,0 +1,67 @@
+"""The `loquat` command: the window, or one of the engine's commands, for which no Qt is imported."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import Final
+
+from app.options import window_options
+from engine import cli
+
+ERROR_EXIT: Final = 2
+DISTRIBUTION: Final = "loquat-chat"
+_COMMANDS: Final = """commands:
+  (none)               open the window
+  chat                 chat in the terminal
+  models               list, add, remove models, or choose the default
+
+`loquat COMMAND --help` tells more."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code: 0 done, 2 could not begin (with one sentence on standard error)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] in cli.COMMANDS:
+        return cli.main(arguments)
+    parser = _parser()
+    if arguments and not arguments[0].startswith("-"):
+        parser.error(f"there is no command {arguments[0]}; there are {', '.join(cli.COMMANDS)}")
+    options = parser.parse_args(arguments)
+    if not _has_display(sys.platform, os.environ):
+        return _refuse("There is no display to open a window on. Run `loquat chat` to chat in the terminal.")
+    try:
+        from app.desktop import run  # noqa: PLC0415 - Qt from here on
+    except ImportError as error:
+        return _refuse(f"The window cannot be opened: {error}. Run `loquat chat` to chat in the terminal.")
+    return run(arguments, model=options.model, new=options.new)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="loquat",
+        description="A local chat application that shows why it is as fast as it is.",
+        epilog=_COMMANDS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[window_options()],
+    )
+    parser.add_argument("--version", action="version", version=f"loquat {metadata.version(DISTRIBUTION)}")
+    return parser
+
+
+def _has_display(platform: str, environment: Mapping[str, str]) -> bool:
+    if not platform.startswith("linux"):
+        return True
+    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+def _refuse(sentence: str) -> int:
+    print(sentence, file=sys.stderr)
+    return ERROR_EXIT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

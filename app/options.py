@@ -1,0 +1,13 @@
+"""The window's own command-line options, known to the first start and to a second one that hands them over."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def window_options() -> argparse.ArgumentParser:
+    """A parser to build on, without help of its own."""
+    parser = argparse.ArgumentParser(prog="loquat", add_help=False)
+    parser.add_argument("--model", metavar="NAME", help="the model to load instead of the default one")
+    parser.add_argument("--new", action="store_true", help="begin a new chat instead of opening the last one")
+    return parser

@@ -1,0 +1,103 @@
+"""One window per data folder: a second start hands its arguments to the first and ends."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+log = logging.getLogger(__name__)
+
+CONNECT_MS: Final = 500
+ANSWER_MS: Final = 2000
+PATIENCE_S: Final = 3.0
+MAX_MESSAGE: Final = 65_536
+_TAKEN: Final = b"ok\n"
+
+
+class SingleInstance(QObject):
+    """A lock file that says who is first, and a local socket on which the first one listens.
+
+    Args:
+        folder: The data folder; one instance for each.
+    """
+
+    activated = Signal(list)  # arguments of a later start
+
+    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = QLockFile(str(folder / "loquat.lock"))
+        self._lock.setStaleLockTime(0)  # a lock is stale when its process is gone, never because it is old
+        self._name = "loquat-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._accept)
+
+    def claim(self) -> bool:
+        """Become the first instance and listen; False if another one is."""
+        if not self._lock.tryLock(0):
+            return False
+        QLocalServer.removeServer(self._name)  # left over by a killed program
+        if not self._server.listen(self._name):
+            log.warning("a second start will not find this one: %s", self._server.errorString())
+        return True
+
+    def hand_over(self, arguments: Sequence[str]) -> bool:
+        """Send the arguments to the first instance; whether it took them. One that just starts is waited for."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not _send(self._name, json.dumps(list(arguments)).encode()):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def release(self) -> None:
+        """Stop listening and let another start be the first."""
+        self._server.close()
+        self._lock.unlock()
+
+    def _accept(self) -> None:
+        while (connection := self._server.nextPendingConnection()) is not None:
+            connection.readyRead.connect(lambda at=connection: self._read(at))
+            connection.disconnected.connect(connection.deleteLater)
+            self._read(connection)  # what came before anyone listened
+
+    def _read(self, connection: QLocalSocket) -> None:
+        if connection.bytesAvailable() > MAX_MESSAGE:
+            connection.abort()
+        if not connection.canReadLine():
+            return
+        arguments = _arguments(bytes(connection.readLine().data()))
+        if arguments is None:
+            connection.abort()
+            return
+        connection.write(_TAKEN)
+        connection.flush()
+        self.activated.emit(arguments)
+
+
+def _arguments(line: bytes) -> list[str] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
+
+
+def _send(name: str, message: bytes) -> bool:
+    socket = QLocalSocket()
+    socket.connectToServer(name)
+    if not socket.waitForConnected(CONNECT_MS):
+        return False
+    socket.write(message + b"\n")
+    answered = socket.waitForReadyRead(ANSWER_MS) and bytes(socket.readLine().data()) == _TAKEN
+    socket.disconnectFromServer()
+    return answered
