@@ -237,7 +237,7 @@ def pinned_pip() -> str | None:
 def run_pip(arguments: list[str], lock: IO[str], started: float, *, raw: bool) -> None:
     """Run `pip install` with its output in the log, and show the progress read from there."""
     bar = "raw" if raw else "off"  # "raw" is known from pip 24.1 on
-    command = [str(PYTHON), "-m", "pip", "install", "--no-input", "--progress-bar", bar, *arguments]
+    command = [str(PYTHON), "-m", "pip", "install", "--no-input", "--no-user", "--progress-bar", bar, *arguments]
     progress = Progress(started, installed_packages)
     with LOG.open("ab") as log, LOG.open(encoding="utf-8", errors="replace") as reader:
         reader.seek(0, os.SEEK_END)
