@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Literal
 from engine.config import SamplingParams
 
 Role = Literal["system", "user", "assistant"]
+Overflow = Literal["drop_oldest", "stop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class ChatRequest:
         conversation_id: Which conversation's KV cache to look at first.
         started_on: ISO date on which the conversation began; a template that asks for "today" gets this,
             so that the prompt stays the same from turn to turn.
+        overflow: When the conversation outgrows the context: leave out its oldest turns, or refuse.
         reuse: False computes everything afresh and leaves all caches alone, for proofs and benchmarks.
         submitted_at: `time.perf_counter()` in seconds when the person pressed Enter; TTFT counts from here.
     """
@@ -48,8 +51,15 @@ class ChatRequest:
     params: SamplingParams = field(default_factory=SamplingParams)
     conversation_id: str = ""
     started_on: str = ""
+    overflow: Overflow = "drop_oldest"
     reuse: bool = True
     submitted_at: float = field(default_factory=time.perf_counter)
+
+
+def after_reply(request: ChatRequest, text: str, token_ids: tuple[int, ...]) -> ChatRequest:
+    """The request to read ahead after a reply: the history with it, and an empty draft."""
+    messages = (*request.messages, Message("assistant", text, token_ids), Message("user", ""))
+    return dataclasses.replace(request, id=f"{request.id}-ahead", messages=messages)
 
 
 class RequestHandle:

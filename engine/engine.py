@@ -6,9 +6,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import torch
+
+from engine.ahead import prefill_ahead
 from engine.chat import ChatRequest, RequestHandle
 from engine.config import EngineConfig
-from engine.errors import ModelNotFound
+from engine.errors import DoesNotFit, ModelNotFound
 from engine.events import ChatEvent, ModelInfo
 from engine.loader import LoadedModel, load_model
 from engine.models.registry import ModelEntry
@@ -56,8 +59,35 @@ class Engine:
             BadRequest: There is nothing to answer.
             ContextFull: The prompt leaves no room for a reply.
         """
+        model = self._loaded()
+        try:
+            yield from Turn(model, request, handle or RequestHandle(request.id), self._clock).run()
+        except (MemoryError, RuntimeError) as error:
+            if not _out_of_memory(error):
+                raise
+            model.store.drop_memory()
+            raise DoesNotFit(
+                "Memory ran out; the caches of all chats were freed, so asking again may work.", repr(error)
+            ) from error
+        if request.reuse:
+            model.store.end(request.conversation_id)
+
+    def prefill_ahead(self, request: ChatRequest, handle: RequestHandle) -> int:
+        """Read what a request whose last message is a draft will begin with; the tokens read.
+
+        Raises:
+            ModelNotFound: No model is loaded.
+        """
+        return prefill_ahead(self._loaded(), request, handle)
+
+    def _loaded(self) -> LoadedModel:
         if self._model is None:
             raise ModelNotFound("No model is loaded; choose one first.")
-        yield from Turn(self._model, request, handle or RequestHandle(request.id), self._clock).run()
-        if request.reuse:
-            self._model.store.end(request.conversation_id)
+        return self._model
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Whether an exception says that memory ran out; torch's CPU allocator raises a plain RuntimeError."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return "not enough memory" in str(error) or "can't allocate memory" in str(error)

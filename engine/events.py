@@ -123,6 +123,7 @@ class Finished:
     Attributes:
         text: The whole text; equals the deltas joined.
         token_ids: All generated ids, with the end token if there was one.
+        left_out: Indices of the request's messages that did not fit the context and were not read.
     """
 
     request_id: str
@@ -130,6 +131,7 @@ class Finished:
     text: str
     token_ids: tuple[int, ...]
     stats: TurnStats
+    left_out: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

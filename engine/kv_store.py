@@ -65,6 +65,11 @@ class KVStore:
         self._make_room(conversation, self._runner.kv_bytes_per_token * len(ids) - reuse.cache.nbytes)
         return reuse
 
+    def covers(self, conversation: str, ids: Sequence[int]) -> int:
+        """Tokens of `ids` that `begin` could reuse, wherever they are."""
+        own = self._caches.get(conversation)
+        return max(own.covers(ids) if own else 0, self._best_other(conversation, ids)[1], self._best_saved(ids)[1])
+
     def end(self, conversation: str, stop: Callable[[], bool] = lambda: False) -> None:
         """After a reply: hold the budget, and save the conversation in the background.
 

@@ -12,13 +12,14 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engine.chat import ChatRequest, Message
 from engine.errors import BadModelFile, BadRequest
+from engine.kv_cache import common_prefix
 from engine.tokenizer import Tokenizer, load_tokenizer, read_json
 
 # For models that bring no template (base models): plain roles, a blank line between messages.
@@ -26,6 +27,9 @@ _PLAIN_TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}{{ m.role | capitalize }}: {{ m.content }}\n\n{% endfor %}"
     "{% if add_generation_prompt %}Assistant:{% endif %}"
 )
+
+
+_UNSTABLE_TOKENS: Final = 3
 
 
 class PromptBuilder:
@@ -47,11 +51,29 @@ class PromptBuilder:
             BadRequest: There is nothing to answer, or the template refuses these messages.
         """
         _check(request.messages)
-        mark = _unused_mark(request.messages)
+        return self._ids(request.messages, request.started_on)
+
+    def count(self, messages: Sequence[Message], started_on: str) -> int:
+        """Tokens of a prompt made of these messages alone, which need not end with a question."""
+        return len(self._ids(messages, started_on)) if messages else 0
+
+    def stable_prefix(self, request: ChatRequest) -> list[int]:
+        """The beginning of the prompt that stays, however the newest message, a draft, goes on.
+
+        The last tokens of the draft are left out, because the next letters may merge with them.
+        """
+        *history, draft = request.messages
+        one, other = (
+            self._ids([*history, Message("user", draft.content + more)], request.started_on) for more in "a\n"
+        )
+        common = common_prefix(one, other)
+        return one[: max(0, common - _UNSTABLE_TOKENS)] if draft.content else one[:common]
+
+    def _ids(self, messages: Sequence[Message], started_on: str) -> list[int]:
+        mark = _unused_mark(messages)
         spliced: list[list[int]] = []
-        messages = [self._placeheld(message, mark, spliced) for message in request.messages]
-        text = self._render(messages, request.started_on)
-        return self._splice(text, mark, spliced)
+        placeheld = [self._placeheld(message, mark, spliced) for message in messages]
+        return self._splice(self._render(placeheld, started_on), mark, spliced)
 
     def _placeheld(self, message: Message, mark: str, spliced: list[list[int]]) -> dict[str, str]:
         """The message for the template, its content replaced by a mark where ids are known or must be literal."""

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+import dataclasses
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from torch import Tensor
 
-from engine.chat import ChatRequest, RequestHandle
+from engine.chat import ChatRequest, Message, RequestHandle
 from engine.detokenizer import Detokenizer, StopStrings
 from engine.errors import ContextFull
 from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta
 from engine.generate import decode, prefill
 from engine.kv_cache import KVCache
 from engine.loader import LoadedModel
+from engine.overflow import Fitted, fit
 from engine.sampler import Sampler
 from engine.stats import TurnStamps, turn_stats
 
 Clock = Callable[[], float]
+
+
+def fit_to_context(model: LoadedModel, request: ChatRequest) -> Fitted:
+    """The request's messages, without the oldest turns if they do not fit the model's context."""
+
+    def cost(messages: Sequence[Message]) -> int:
+        return model.prompt.count(messages, request.started_on)
+
+    return fit(request.messages, cost, model.runner.context_limit)
 
 
 class Turn:
@@ -46,7 +57,9 @@ class Turn:
             ContextFull: The prompt leaves no room for a reply.
         """
         started = self._clock()
-        prompt = self._prompt_ids()
+        fitted = self._fitted()
+        prompt = self._model.prompt.encode(dataclasses.replace(self._request, messages=fitted.messages))
+        self._check_length(len(prompt))
         templated = self._clock()
         cache = self._cache_for(prompt)
         rest = cache.reuse(prompt)
@@ -59,21 +72,24 @@ class Turn:
             reason = yield from self._decode(cache, logits, prompt)
         stamps = TurnStamps(self._request.submitted_at, started, templated, prefilled, tuple(self._times))
         stats = turn_stats(stamps, prompt=len(prompt), cached=cached, prefilled=read, kv_bytes=cache.nbytes)
-        yield Finished(self._request.id, reason, "".join(self._texts), tuple(self._ids), stats)
+        yield Finished(self._request.id, reason, "".join(self._texts), tuple(self._ids), stats, fitted.left_out)
 
     def _cache_for(self, prompt: list[int]) -> KVCache:
         store = self._model.store
         return store.begin(self._request.conversation_id, prompt).cache if self._request.reuse else store.fresh()
 
-    def _prompt_ids(self) -> list[int]:
-        ids = self._model.prompt.encode(self._request)
+    def _fitted(self) -> Fitted:
+        if self._request.overflow == "stop":
+            return Fitted(self._request.messages, ())
+        return fit_to_context(self._model, self._request)
+
+    def _check_length(self, tokens: int) -> None:
         limit = self._model.runner.context_limit
-        if len(ids) >= limit:
+        if tokens >= limit:
             raise ContextFull(
-                f"This conversation has {len(ids):,} tokens, but the model can hold {limit:,}; "
+                f"This conversation has {tokens:,} tokens, but the model can hold {limit:,}; "
                 "shorten the message or start a new chat."
             )
-        return ids
 
     def _prefill(self, cache: KVCache, rest: list[int], cached: int) -> Generator[ChatEvent, None, Tensor | None]:
         yield PrefillProgress(self._request.id, cached, 0, len(rest))

@@ -6,18 +6,18 @@ Nothing here imports torch before the thread's first command needs it, so a wind
 from __future__ import annotations
 
 import itertools
-import queue
+import logging
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.chat import ChatRequest, RequestHandle
+from engine.chat import ChatRequest, RequestHandle, after_reply
+from engine.commands import Command, CommandQueue
 from engine.config import EngineConfig
 from engine.errors import Cancelled, EngineError
-from engine.events import Event, Failed, Loaded, LoadProgress, LoadStage
+from engine.events import Event, Failed, Finished, Loaded, LoadProgress, LoadStage
 from engine.paths import Paths
 
 if TYPE_CHECKING:
@@ -27,15 +27,9 @@ if TYPE_CHECKING:
 
     Steps = Generator[Step, None, ModelEntry]
 
+_log = logging.getLogger(__name__)
+
 Emit = Callable[[Event], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    """One piece of work: its handle, and the events that doing it yields."""
-
-    handle: RequestHandle
-    run: Callable[[], Iterator[Event]]
 
 
 class Worker:
@@ -51,9 +45,7 @@ class Worker:
         self._emit = emit
         self._config = config
         self._paths = paths
-        self._commands: queue.SimpleQueue[_Command | None] = queue.SimpleQueue()
-        self._open: set[RequestHandle] = set()
-        self._lock = threading.Lock()
+        self._commands = CommandQueue()
         self._numbers = itertools.count(1)
         self._engine: Engine | None = None
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
@@ -68,12 +60,12 @@ class Worker:
         Args:
             name: As in the registry; None for the default model.
         """
-        handle = self._new_handle("load")
+        handle = RequestHandle(f"load-{next(self._numbers)}")
         return self._put(handle, lambda: self._load(handle, name))
 
     def add_model(self, source: Path) -> RequestHandle:
         """Import a GGUF file or a folder with safetensors, then load it."""
-        handle = self._new_handle("add")
+        handle = RequestHandle(f"add-{next(self._numbers)}")
         return self._put(handle, lambda: self._add(handle, source))
 
     def submit(self, request: ChatRequest) -> RequestHandle:
@@ -81,24 +73,25 @@ class Worker:
         handle = RequestHandle(request.id)
         return self._put(handle, lambda: self._answer(handle, request))
 
+    def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
+        """Read, when nothing else is to be done, what a request will begin with; its last message is a draft.
+
+        Nothing comes of it but a fuller cache: no event, and any real command takes over at once.
+        """
+        handle = RequestHandle(request.id)
+        self._commands.put_idle(Command(handle, lambda: self._read_ahead(handle, request)))
+        return handle
+
     def close(self, timeout_s: float = 5.0) -> bool:
         """Cancel everything, let the thread end and join it; whether it ended in time."""
-        with self._lock:
-            for handle in self._open:
-                handle.cancel()
-        self._commands.put(None)
+        self._commands.close()
         if self._thread.ident is None:
             return True
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def _new_handle(self, kind: str) -> RequestHandle:
-        return RequestHandle(f"{kind}-{next(self._numbers)}")
-
     def _put(self, handle: RequestHandle, run: Callable[[], Iterator[Event]]) -> RequestHandle:
-        with self._lock:
-            self._open.add(handle)
-        self._commands.put(_Command(handle, run))
+        self._commands.put(Command(handle, run))
         return handle
 
     def _run(self) -> None:
@@ -110,9 +103,6 @@ class Worker:
                 self._emit(Failed(command.handle.id, error))
             except Exception as error:
                 self._emit(Failed(command.handle.id, _bug(error), bug=True))
-            finally:
-                with self._lock:
-                    self._open.discard(command.handle)
         if self._engine is not None:
             self._engine.unload()
 
@@ -143,7 +133,20 @@ class Worker:
         yield Loaded(handle.id, engine.load(entry))
 
     def _answer(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
-        return self._the_engine().stream(request, handle)
+        for event in self._the_engine().stream(request, handle):
+            yield event
+            if isinstance(event, Finished) and request.reuse:
+                self.prefill_ahead(after_reply(request, event.text, event.token_ids))
+
+    def _read_ahead(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
+        """Yields nothing; what goes wrong here will be said when the real request comes."""
+        if self._engine is None or handle.cancelled:
+            return
+        try:
+            self._engine.prefill_ahead(request, handle)
+        except EngineError as error:
+            _log.info("Nothing was read ahead: %s", error.sentence)
+        yield from ()
 
     def _the_engine(self) -> Engine:
         """The engine, made on first use: importing torch takes seconds."""

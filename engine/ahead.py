@@ -1,0 +1,51 @@
+"""Reads in idle time what the next request will begin with, so that it has less to wait for.
+
+Nothing of it is ever shown: it only fills the conversation's KV cache.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import psutil
+
+from engine.chat import ChatRequest, RequestHandle
+from engine.generate import prefill
+from engine.loader import LoadedModel
+from engine.turn import fit_to_context
+
+_WORTH_READING = 8  # tokens
+
+
+def prefill_ahead(model: LoadedModel, request: ChatRequest, handle: RequestHandle) -> int:
+    """Prefill the part of a request that will not change any more.
+
+    Args:
+        model: Whose cache is filled.
+        request: Its last message is a draft, and may be empty.
+        handle: Cancelled when something real comes; what was read stays in the cache.
+
+    Returns:
+        Tokens read.
+    """
+    fitted = fit_to_context(model, request)
+    ids = model.prompt.stable_prefix(dataclasses.replace(request, messages=fitted.messages))
+    if handle.cancelled or on_battery() or not _worthwhile(model, request, ids):
+        return 0
+    cache = model.store.begin(request.conversation_id, ids).cache
+    before = len(ids) - len(cache.reuse(ids))
+    for _ in prefill(cache, ids[before:], model.pacer, lambda: handle.cancelled):
+        pass
+    model.store.end(request.conversation_id, lambda: handle.cancelled)
+    return len(cache.ids) - before
+
+
+def on_battery() -> bool:
+    """Whether the machine runs on its battery, where reading ahead would cost what nobody asked for."""
+    battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    return battery is not None and not battery.power_plugged
+
+
+def _worthwhile(model: LoadedModel, request: ChatRequest, ids: list[int]) -> bool:
+    held = model.store.covers(request.conversation_id, ids)
+    return len(ids) - held >= _WORTH_READING and len(ids) < model.runner.context_limit

@@ -1,0 +1,78 @@
+"""What to leave out when a conversation outgrows the context: whole turns, oldest first, in the open.
+
+The decision depends on the messages alone, and it is made as if the conversation had been sent turn by turn. So
+the same turns stay left out from one request to the next, and the prefix that the KV cache holds stays the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engine.chat import Message
+
+_LARGEST_ROOM: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The part of a conversation that is sent.
+
+    Attributes:
+        messages: What is sent.
+        left_out: Indices, in the whole conversation, of the messages that are not.
+    """
+
+    messages: tuple[Message, ...]
+    left_out: tuple[int, ...]
+
+
+def reply_room(limit: int) -> int:
+    """Tokens kept free for a reply, of a context of `limit` tokens."""
+    return min(limit // 4, _LARGEST_ROOM)
+
+
+def fit(messages: Sequence[Message], cost: Callable[[Sequence[Message]], int], limit: int) -> Fitted:
+    """Leave out the oldest whole turns after the system prompt if the conversation does not fit.
+
+    Args:
+        messages: The whole conversation, ending with the newest question.
+        cost: Tokens of a prompt made of these messages.
+        limit: The context in tokens.
+
+    Returns:
+        What to send. The newest turn always stays, so the result may still be too long.
+    """
+    room = limit - reply_room(limit)
+    if cost(messages) <= room:
+        return Fitted(tuple(messages), ())
+    head, turns = _turns(messages)
+    fixed = cost(messages[:head]) if head else 0
+    dropped = _dropped_turns([cost([messages[i] for i in turn]) for turn in turns], fixed, room, limit // 2)
+    left_out = tuple(i for turn in turns[:dropped] for i in turn)
+    return Fitted(tuple(m for i, m in enumerate(messages) if i not in left_out), left_out)
+
+
+def _turns(messages: Sequence[Message]) -> tuple[int, list[list[int]]]:
+    """How many messages stand in front of the first question, and the indices of each turn."""
+    starts = [i for i, message in enumerate(messages) if message.role == "user"]
+    ends = [*starts[1:], len(messages)]
+    head = starts[0] if starts else len(messages)
+    return head, [list(range(a, b)) for a, b in zip(starts, ends, strict=True)]
+
+
+def _dropped_turns(costs: Sequence[int], fixed: int, room: int, target: int) -> int:
+    """How many of the oldest turns are left out by the time the last one is sent.
+
+    When a turn did not fit, the window is cut to half the context at once, not by a turn each time: cutting breaks
+    the cached prefix, so it should be rare.
+    """
+    start = 0
+    for now in range(len(costs)):
+        if fixed + sum(costs[start : now + 1]) <= room:
+            continue
+        # The newest turn counts only where it must, so that its length does not change what the others were cut to.
+        while start < now and (fixed + sum(costs[start:now]) > target or fixed + sum(costs[start : now + 1]) > room):
+            start += 1
+    return start
