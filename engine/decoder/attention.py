@@ -69,13 +69,14 @@ def attend_many(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scores: Sc
 
 def _attend_capped(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scores: Scores) -> Tensor:
     """The same with a soft cap, which the fused kernels do not compute."""
-    heads, n, _ = q.shape
+    heads, n, head_dim = q.shape
+    kv_heads, m, _ = k.shape
     if mask is None:
         mask = torch.full((n, n), -math.inf, dtype=q.dtype, device=q.device).triu_(1)
-    grouped = q.reshape(k.shape[0], -1, q.shape[-1])  # [kv_heads, groups * n, head_dim]
+    grouped = q.reshape(kv_heads, heads // kv_heads * n, head_dim)
     products = _cap(torch.bmm(grouped, k.transpose(1, 2)) * scores.scale, scores.softcap)
-    weights = torch.softmax(products.view(-1, n, k.shape[1]) + mask, -1, dtype=torch.float32).to(q.dtype)
-    return torch.bmm(weights.view_as(products), v).view(heads, n, -1)
+    weights = torch.softmax(products.view(heads, n, m) + mask, -1, dtype=torch.float32).to(q.dtype)
+    return torch.bmm(weights.view_as(products), v).view(heads, n, head_dim)
 
 
 def attend_one(q: Tensor, k: Tensor, v: Tensor, scores: Scores) -> Tensor:

@@ -115,6 +115,7 @@ class KVCache:
     a pass that stops in the middle leaves the cache as it was.
     """
 
+    @torch.inference_mode(False)  # buffers made inside inference mode could not be written outside of it
     def __init__(self, layout: CacheLayout) -> None:
         self.layout = layout
         self._length = 0
@@ -194,7 +195,7 @@ class KVCache:
         cache.advance(length)
         return cache
 
-    @torch.inference_mode()
+    @torch.inference_mode(False)
     def _grow(self, capacity: int) -> None:
         # Layer by layer: the peak is one layer more than the result, not twice the cache.
         for rows in (*self.keys, *self.values):
@@ -204,7 +205,7 @@ class KVCache:
 
 def _exported_length(layout: CacheLayout, tensors: Mapping[str, Tensor]) -> int:
     names = {f"{index}.{side}" for index in range(layout.layers) for side in ("keys", "values")}
-    shapes = {(tensor.shape[0], *tensor.shape[2:], tensor.dtype) for tensor in tensors.values() if tensor.dim() == 3}
+    shapes = {(*tensor.shape[:1], *tensor.shape[2:], tensor.dtype) for tensor in tensors.values()}
     lengths = {tensor.shape[1] for tensor in tensors.values() if tensor.dim() == 3}
     fits = set(tensors) == names and shapes == {(layout.kv_heads, layout.head_dim, layout.dtype)}
     if not fits or len(lengths) != 1 or max(lengths) > layout.context_limit:

@@ -104,7 +104,7 @@ class DecoderConfig:
             raise UnsupportedModel("The fast decoder does not compute attention in both directions.", family_name)
         try:
             config = _read(family_name, family, {**family.defaults, **data})
-        except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise BadModelFile(
                 "The model's config.json is incomplete or damaged; get the model again.", repr(error)
             ) from error
@@ -226,7 +226,7 @@ def _check(config: DecoderConfig) -> None:
         and config.layers
         and config.heads % config.kv_heads == 0
         and all(layer.window is None or layer.window > 0 for layer in config.layers)
-        and all(0 < rope.rotary_dim <= config.head_dim and rope.rotary_dim % 2 == 0 for rope in config.ropes)
+        and all(rope.fits(config.head_dim) for rope in config.ropes)
     )
     if not sound:
         raise BadModelFile(

@@ -74,7 +74,7 @@ class Decoder:
                 x, q, masks = x[first - start :], q[first - start :], self._masks(first, end, x)
             keys, values = cache.read(index, first_key(first, layer.window), end, x.dtype)
             attended = attend_many(q.transpose(0, 1), keys, values, masks[layer.window], self._scores)
-            x = self._finish_layer(x, attended.transpose(0, 1).reshape(end - first, -1), weights)
+            x = self._finish_layer(x, attended.transpose(0, 1).flatten(1), weights)
         return x
 
     def decode(self, ids: Tensor, cache: KVCache) -> Tensor:

@@ -64,6 +64,11 @@ class RopeConfig:
                 "The model's config.json lacks a part of its position embedding; get the model again.", str(error)
             ) from error
 
+    def fits(self, head_dim: int) -> bool:
+        """Whether the sizes make sense for heads of `head_dim`."""
+        pairs, odd = divmod(self.rotary_dim, 2)
+        return 0 < self.rotary_dim <= head_dim and not odd and len(self.short_factor) in (0, pairs)
+
     @property
     def context_limit(self) -> int | None:
         """Most tokens for which the frequencies stay what they are; None if they never change.
