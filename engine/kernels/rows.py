@@ -1,0 +1,124 @@
+"""What is done to one token's row of numbers between the matrix products."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import float32, int64
+
+from engine.kernels.jit import kernel
+from engine.kernels.mathematics import gelu_tanh, silu
+from engine.kernels.plan import GELU_TANH
+from engine.kernels.vector import (
+    fill,
+    fma,
+    get_f32,
+    int_total,
+    largest,
+    load_f32,
+    put_f32,
+    put_i32,
+    store_f32,
+    store_i8,
+    to_int,
+    total,
+    vabs,
+    vmax,
+    vround,
+)
+
+SMALLEST = 1e-30
+
+
+@kernel
+def quantize_block(a: Any, b: Any, row: int, columns: int, block: int) -> None:
+    """32 activations to int8 with their own scale, written into a quantised row (see plan.quantized_bytes)."""
+    top = largest(vmax(vabs(a), vabs(b)))
+    inverse = float32(0.0)
+    if top > float32(SMALLEST):
+        inverse = float32(127.0) / top
+    scale = top / float32(127.0)
+    first, second = to_int(vround(a * fill(inverse))), to_int(vround(b * fill(inverse)))
+    store_i8(row + 32 * block, first)
+    store_i8(row + 32 * block + 16, second)
+    codes = int_total(first) + int_total(second)
+    side = row + columns + 4 * block
+    put_f32(side, scale)
+    put_f32(side + columns // 8, scale * float32(codes))
+    put_i32(side + columns // 4, codes)
+
+
+@kernel
+def quantize_row(source: int, row: int, columns: int) -> None:
+    """A float32 row to a quantised row."""
+    for block in range(columns // 32):
+        at = source + 128 * block
+        quantize_block(load_f32(at), load_f32(at + 64), row, columns, block)
+
+
+@kernel
+def inverse_rms(source: int, count: int, eps: float) -> float:
+    """1 / sqrt(mean square + eps) of a float32 row whose length is a multiple of 16."""
+    squares = fill(0.0)
+    for i in range(count // 16):
+        value = load_f32(source + 64 * i)
+        squares = fma(value, value, squares)
+    return float32(1.0) / float32(math.sqrt(total(squares) / float32(count) + eps))
+
+
+@kernel
+def normalize(source: int, weight: int, target: int, count: int, eps: float) -> None:
+    """RMS norm (Zhang and Sennrich 2019) of a float32 row; may work in place."""
+    factor = fill(inverse_rms(source, count, eps))
+    for i in range(count // 16):
+        store_f32(target + 64 * i, load_f32(source + 64 * i) * factor * load_f32(weight + 64 * i))
+
+
+@kernel
+def add_bias(row: int, bias: int, count: int) -> None:
+    """Add a float32 bias to a row, if there is one."""
+    if bias != 0:
+        for i in range(count // 16):
+            store_f32(row + 64 * i, load_f32(row + 64 * i) + load_f32(bias + 64 * i))
+
+
+@kernel
+def add_scaled(row: int, added: int, count: int, scale: float) -> None:
+    """row += scale * added."""
+    factor = fill(scale)
+    for i in range(count // 16):
+        store_f32(row + 64 * i, fma(load_f32(added + 64 * i), factor, load_f32(row + 64 * i)))
+
+
+@kernel
+def rotate(source: int, cosines: int, sines: int, target: int, head_dim: int, half: int) -> None:
+    """Rotary embedding of one head, not in place: x * cos + swap_halves(x) * sin, the sign being in the sine."""
+    if half % 16 == 0:
+        for i in range(half // 16):
+            low, high = load_f32(source + 64 * i), load_f32(source + 4 * half + 64 * i)
+            at = 64 * i
+            store_f32(target + at, fma(high, load_f32(sines + at), low * load_f32(cosines + at)))
+            at += 4 * half
+            store_f32(target + at, fma(low, load_f32(sines + at), high * load_f32(cosines + at)))
+    else:
+        for i in range(half):
+            low, high = get_f32(source + 4 * i), get_f32(source + 4 * (half + i))
+            at = 4 * i
+            put_f32(target + at, low * get_f32(cosines + at) + high * get_f32(sines + at))
+            at = 4 * (half + i)
+            put_f32(target + at, high * get_f32(cosines + at) + low * get_f32(sines + at))
+    for i in range(2 * half, head_dim):
+        put_f32(target + 4 * i, get_f32(source + 4 * i))
+
+
+@kernel
+def gated_block(gate: int, up: int, row: int, columns: int, block: int, activation: int) -> None:
+    """activation(gate) * up of one block of 32, quantised."""
+    at = 128 * int64(block)
+    a, b = load_f32(gate + at), load_f32(gate + at + 64)
+    if activation == GELU_TANH:
+        a, b = gelu_tanh(a), gelu_tanh(b)
+    else:
+        a, b = silu(a), silu(b)
+    quantize_block(a * load_f32(up + at), b * load_f32(up + at + 64), row, columns, block)

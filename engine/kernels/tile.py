@@ -1,0 +1,256 @@
+"""The inner loop of every matrix product: one tile of 16 weight rows times a few tokens, emitted as LLVM instructions.
+
+Activations are int8 with a scale per block of 32, so a block is a dot product in integers, exact on every processor,
+and then two float multiply-adds: scale times activation scale times the integer, and offset times the activation sum.
+The floats are added block by block in the same order for any number of tokens, so a token's result does not depend
+on how many are computed together: prefill and decode give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from llvmlite import ir
+from numba import types
+
+from engine.kernels.formats import BLOCK_BYTES, HEADER_BYTES, TILE, Kind
+from engine.kernels.target import TARGET, Target
+from engine.kernels.vector import F16, F32, I8, I16, I32, I64, call, load, operation, pointer, splat
+
+CHUNK: Final = 4 * TILE  # bytes of codes in which every row has four
+
+
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """The vector types for one pass over `count` of the 16 rows."""
+
+    count: int
+
+    @property
+    def bytes(self) -> ir.VectorType:
+        return ir.VectorType(I8, 4 * self.count)
+
+    @property
+    def shorts(self) -> ir.VectorType:
+        return ir.VectorType(I16, 2 * self.count)
+
+    @property
+    def ints(self) -> ir.VectorType:
+        return ir.VectorType(I32, self.count)
+
+    @property
+    def floats(self) -> ir.VectorType:
+        return ir.VectorType(F32, self.count)
+
+    @property
+    def halves(self) -> ir.VectorType:
+        return ir.VectorType(F16, self.count)
+
+
+Dot = Callable[[ir.IRBuilder, _Lanes, Sequence[ir.Value], Sequence[ir.Value], ir.Value], ir.Value]
+
+
+def _dot_vnni(
+    builder: ir.IRBuilder, lanes: _Lanes, weights: Sequence[ir.Value], tokens: Sequence[ir.Value], start: ir.Value
+) -> ir.Value:
+    """Unsigned times signed bytes, four at a time, in one instruction."""
+    name = f"llvm.x86.avx512.vpdpbusd.{32 * lanes.count}"
+    for weight, token in zip(weights, tokens, strict=True):
+        start = call(builder, name, lanes.ints, start, weight, token)
+    return start
+
+
+def _dot_avx2_unsigned(
+    builder: ir.IRBuilder, lanes: _Lanes, weights: Sequence[ir.Value], tokens: Sequence[ir.Value], start: ir.Value
+) -> ir.Value:
+    """Codes up to 15: eight products of pairs fit 16 bits (8 * 2 * 15 * 127 = 30,480), so one widening ends them."""
+    pairs: ir.Value | None = None
+    for weight, token in zip(weights, tokens, strict=True):
+        products = call(builder, "llvm.x86.avx2.pmadd.ub.sw", lanes.shorts, weight, token)
+        pairs = products if pairs is None else builder.add(pairs, products)
+    return builder.add(start, _widen(builder, lanes, pairs))
+
+
+def _dot_avx2_signed(
+    builder: ir.IRBuilder, lanes: _Lanes, weights: Sequence[ir.Value], tokens: Sequence[ir.Value], start: ir.Value
+) -> ir.Value:
+    """Signed codes: |w| * sign(x, w) makes one side unsigned; a pair (2 * 128 * 127) just fits 16 bits."""
+    for weight, token in zip(weights, tokens, strict=True):
+        size = call(builder, f"llvm.abs.v{4 * lanes.count}i8", lanes.bytes, weight, ir.Constant(ir.IntType(1), 0))
+        signed = call(builder, "llvm.x86.avx2.psign.b", lanes.bytes, token, weight)
+        products = call(builder, "llvm.x86.avx2.pmadd.ub.sw", lanes.shorts, size, signed)
+        start = builder.add(start, _widen(builder, lanes, products))
+    return start
+
+
+def _widen(builder: ir.IRBuilder, lanes: _Lanes, pairs: ir.Value) -> ir.Value:
+    ones = splat(builder, ir.Constant(I16, 1), 2 * lanes.count)
+    return call(builder, "llvm.x86.avx2.pmadd.wd", lanes.ints, pairs, ones)
+
+
+def _dot_generic(
+    builder: ir.IRBuilder, lanes: _Lanes, weights: Sequence[ir.Value], tokens: Sequence[ir.Value], start: ir.Value
+) -> ir.Value:
+    """In words LLVM knows as `sdot` on ARM: extend, multiply, add neighbours. Codes up to 15 are signed bytes too."""
+    wide = ir.VectorType(I32, 4 * lanes.count)
+    name = f"llvm.vector.partial.reduce.add.v{lanes.count}i32.v{4 * lanes.count}i32"
+    for weight, token in zip(weights, tokens, strict=True):
+        products = builder.mul(builder.sext(weight, wide), builder.sext(token, wide))
+        start = call(builder, name, lanes.ints, start, products)
+    return start
+
+
+def _dot(target: Target, kind: Kind) -> Dot:
+    if not target.x86:
+        return _dot_generic
+    if target.vnni:
+        return _dot_vnni
+    return _dot_avx2_signed if kind is Kind.Q8 else _dot_avx2_unsigned
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """Emits one tile product for a format and a number of tokens."""
+
+    target: Target
+    kind: Kind
+    tokens: int
+
+    @property
+    def flipped(self) -> bool:
+        """Whether signed codes are made unsigned by adding 128, which the start value takes back."""
+        return self.kind is Kind.Q8 and self.target.vnni
+
+    @property
+    def zero_code(self) -> int:
+        """What is taken off every code."""
+        return {Kind.Q4A: 0, Kind.Q4S: 8, Kind.Q8: 128 if self.flipped else 0}[self.kind]
+
+    def emit(
+        self,
+        builder: ir.IRBuilder,
+        weights: ir.Value,
+        blocks: ir.Value,
+        x: ir.Value,
+        x_stride: ir.Value,
+        out: ir.Value,
+        out_stride: ir.Value,
+    ) -> None:
+        """All 16 rows, in as many passes as the registers are narrower."""
+        lanes = _Lanes(self.target.lanes)
+        for first in range(0, TILE, lanes.count):
+            sums = self._pass(builder, lanes, first, weights, blocks, x, x_stride)
+            for token, value in enumerate(sums):
+                row = builder.add(out, builder.mul(I64(token), out_stride))
+                builder.store(value, pointer(builder, builder.add(row, I64(4 * first)), lanes.floats), align=4)
+
+    def _pass(
+        self,
+        builder: ir.IRBuilder,
+        lanes: _Lanes,
+        first: int,
+        weights: ir.Value,
+        blocks: ir.Value,
+        x: ir.Value,
+        x_stride: ir.Value,
+    ) -> list[ir.Value]:
+        """The loop over blocks for rows `first` and on; one float vector a token."""
+        entry = builder.block
+        loop = builder.append_basic_block("blocks")
+        done = builder.append_basic_block("done")
+        rows = [builder.add(x, builder.mul(I64(token), x_stride)) for token in range(self.tokens)]
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        block = builder.phi(I64)
+        block.add_incoming(I64(0), entry)
+        totals = [builder.phi(lanes.floats) for _ in rows]
+        for value in totals:
+            value.add_incoming(ir.Constant(lanes.floats, None), entry)
+        here = builder.add(weights, builder.mul(block, I64(BLOCK_BYTES[self.kind])))
+        sums = self._block(builder, lanes, first, here, block, blocks, rows, totals)
+        following = builder.add(block, I64(1))
+        block.add_incoming(following, builder.block)
+        for value, updated in zip(totals, sums, strict=True):
+            value.add_incoming(updated, builder.block)
+        builder.cbranch(builder.icmp_signed("<", following, blocks), loop, done)
+        builder.position_at_end(done)
+        return sums
+
+    def _block(
+        self,
+        builder: ir.IRBuilder,
+        lanes: _Lanes,
+        first: int,
+        here: ir.Value,
+        block: ir.Value,
+        blocks: ir.Value,
+        rows: Sequence[ir.Value],
+        totals: Sequence[ir.Value],
+    ) -> list[ir.Value]:
+        """One block of 32 columns for every token."""
+        scale = self._header(builder, lanes, here, 2 * first)
+        offset = self._header(builder, lanes, here, 32 + 2 * first) if self.kind is Kind.Q4A else None
+        codes = self._codes(builder, lanes, builder.add(here, I64(HEADER_BYTES[self.kind] + 4 * first)))
+        dot = _dot(self.target, self.kind)
+        sums = []
+        for row, total in zip(rows, totals, strict=True):
+            values = builder.add(row, builder.mul(block, I64(32)))
+            side = builder.add(builder.add(row, builder.mul(blocks, I64(32))), builder.mul(block, I64(4)))
+            tokens = [self._four(builder, lanes, builder.add(values, I64(4 * i))) for i in range(len(codes))]
+            start = self._start(builder, lanes, side, blocks)
+            integer = builder.sitofp(dot(builder, lanes, codes, tokens, start), lanes.floats)
+            factor = builder.fmul(scale, splat(builder, load(builder, side, F32, 4), lanes.count))
+            total = self._fma(builder, lanes, integer, factor, total)
+            if offset is not None:
+                weighted = load(builder, builder.add(side, builder.mul(blocks, I64(4))), F32, 4)
+                total = self._fma(builder, lanes, offset, splat(builder, weighted, lanes.count), total)
+            sums.append(total)
+        return sums
+
+    def _start(self, builder: ir.IRBuilder, lanes: _Lanes, side: ir.Value, blocks: ir.Value) -> ir.Value:
+        """Zero, or what takes the code of weight zero off: minus it times the activations' integer sum."""
+        if not self.zero_code:
+            return ir.Constant(lanes.ints, None)
+        total = load(builder, builder.add(side, builder.mul(blocks, I64(8))), I32, 4)
+        return splat(builder, builder.mul(total, I32(-self.zero_code)), lanes.count)
+
+    def _header(self, builder: ir.IRBuilder, lanes: _Lanes, here: ir.Value, at: int) -> ir.Value:
+        return builder.fpext(load(builder, builder.add(here, I64(at)), lanes.halves), lanes.floats)
+
+    def _codes(self, builder: ir.IRBuilder, lanes: _Lanes, codes: ir.Value) -> list[ir.Value]:
+        """Eight vectors of bytes, four columns each, in column order."""
+        chunks = [
+            load(builder, builder.add(codes, I64(CHUNK * i)), lanes.bytes)
+            for i in range(8 if self.kind is Kind.Q8 else 4)
+        ]
+        if self.kind is Kind.Q8:
+            flip = splat(builder, I8(-128), 4 * lanes.count)
+            return [builder.xor(chunk, flip) for chunk in chunks] if self.flipped else chunks
+        mask = splat(builder, I8(15), 4 * lanes.count)
+        four = splat(builder, I8(4), 4 * lanes.count)
+        return [builder.and_(c, mask) for c in chunks] + [builder.lshr(c, four) for c in chunks]
+
+    def _four(self, builder: ir.IRBuilder, lanes: _Lanes, address: ir.Value) -> ir.Value:
+        """Four activations, the same for every row."""
+        return builder.bitcast(splat(builder, load(builder, address, I32, 4), lanes.count), lanes.bytes)
+
+    def _fma(self, builder: ir.IRBuilder, lanes: _Lanes, a: ir.Value, b: ir.Value, c: ir.Value) -> ir.Value:
+        return call(builder, f"llvm.fma.v{lanes.count}f32", lanes.floats, a, b, c)
+
+
+def tile_product(kind: Kind, tokens: int) -> Callable[..., Any]:
+    """An operation for Numba functions: 16 rows of weights times `tokens` rows of activations.
+
+    Its arguments, all int64: address of the tile, number of blocks, address of the first token's activations, bytes
+    from one token to the next, address of the first token's 16 results (float32), bytes from one to the next.
+    """
+
+    @operation(types.void, *(types.int64,) * 6)
+    def product(builder: ir.IRBuilder, *args: ir.Value) -> ir.Value:
+        """One tile times a few tokens."""
+        _Tile(TARGET, kind, tokens).emit(builder, *args)
+        return ir.Constant(I8.as_pointer(), None)
+
+    return product
