@@ -13,6 +13,8 @@ from typing import Final
 from engine.chat import Message
 
 _LARGEST_ROOM: Final = 1024
+_LARGEST_QUESTION: Final = 512
+_PROBE: Final = (Message("user", "1"), Message("assistant", "2"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,11 @@ def reply_room(limit: int) -> int:
     return min(limit // 4, _LARGEST_ROOM)
 
 
+def history_room(limit: int) -> int:
+    """Tokens that the turns before the newest may take, so that a question of usual length fits beside them."""
+    return limit - reply_room(limit) - min(limit // 8, _LARGEST_QUESTION)
+
+
 def fit(messages: Sequence[Message], cost: Callable[[Sequence[Message]], int], limit: int) -> Fitted:
     """Leave out the oldest whole turns after the system prompt if the conversation does not fit.
 
@@ -44,13 +51,13 @@ def fit(messages: Sequence[Message], cost: Callable[[Sequence[Message]], int], l
     Returns:
         What to send. The newest turn always stays, so the result may still be too long.
     """
-    room = limit - reply_room(limit)
-    if cost(messages) <= room:
+    if cost(messages) <= history_room(limit):
         return Fitted(tuple(messages), ())
     head, turns = _turns(messages)
-    fixed = cost(messages[:head]) if head else 0
-    dropped = _dropped_turns([cost([messages[i] for i in turn]) for turn in turns], fixed, room, limit // 2)
-    left_out = tuple(i for turn in turns[:dropped] for i in turn)
+    framing = 2 * cost(_PROBE) - cost(_PROBE * 2)  # what a template adds once, whatever the messages
+    costs = [cost([messages[i] for i in turn]) - framing for turn in turns]
+    fixed = cost([*messages[:head], *_PROBE]) - (cost(_PROBE) - framing)
+    left_out = tuple(i for turn in turns[: _dropped_turns(costs, fixed, limit)] for i in turn)
     return Fitted(tuple(m for i, m in enumerate(messages) if i not in left_out), left_out)
 
 
@@ -62,17 +69,22 @@ def _turns(messages: Sequence[Message]) -> tuple[int, list[list[int]]]:
     return head, [list(range(a, b)) for a, b in zip(starts, ends, strict=True)]
 
 
-def _dropped_turns(costs: Sequence[int], fixed: int, room: int, target: int) -> int:
+def _dropped_turns(costs: Sequence[int], fixed: int, limit: int) -> int:
     """How many of the oldest turns are left out by the time the last one is sent.
 
-    When a turn did not fit, the window is cut to half the context at once, not by a turn each time: cutting breaks
-    the cached prefix, so it should be rare.
+    When a turn does not fit, the window is cut to half the context at once, not by a turn each time: cutting breaks
+    the cached prefix, so it should be rare. The newest turn counts only where it must, so that what is left out is
+    known, and can be read ahead, before its question is written.
     """
+    room = limit - reply_room(limit)
     start = 0
+
+    def exceeds(now: int, history: int) -> bool:
+        before = fixed + sum(costs[start:now])
+        return before > history or before + costs[now] > room
+
     for now in range(len(costs)):
-        if fixed + sum(costs[start : now + 1]) <= room:
-            continue
-        # The newest turn counts only where it must, so that its length does not change what the others were cut to.
-        while start < now and (fixed + sum(costs[start:now]) > target or fixed + sum(costs[start : now + 1]) > room):
-            start += 1
+        if exceeds(now, history_room(limit)):
+            while start < now and exceeds(now, history_room(limit) // 2):
+                start += 1
     return start

@@ -1,0 +1,87 @@
+"""Reading ahead: less to wait for, the same answer, and it gives way at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import engine.ahead
+from engine.chat import ChatRequest, Message, RequestHandle, after_reply
+from engine.config import SamplingParams
+from tests.engine.fakes import FakeRunner, engine_with
+
+PARAMS = SamplingParams(temperature=0.0, max_tokens=6)
+LONG = "A pasted text that is long enough to be worth reading before it is sent. " * 4
+
+
+@pytest.fixture(autouse=True)
+def _mains(monkeypatch):
+    monkeypatch.setattr(engine.ahead, "on_battery", lambda: False)
+
+
+def request(*texts: str) -> ChatRequest:
+    roles = ("user", "assistant")
+    return ChatRequest("r", tuple(Message(roles[n % 2], t) for n, t in enumerate(texts)), PARAMS, "c")
+
+
+def answer(engine, asked: ChatRequest):
+    return list(engine.stream(asked))[-1]
+
+
+def test_what_was_typed_is_cached_when_it_is_sent():
+    engine = engine_with(FakeRunner())
+    read = engine.prefill_ahead(request(LONG), RequestHandle("a"))
+    assert read > len(LONG) // 2
+    done = answer(engine, request(LONG + "And one more word?"))
+    assert done.stats.cached_tokens == read
+    assert done.token_ids == answer(engine_with(FakeRunner()), request(LONG + "And one more word?")).token_ids
+
+
+def test_a_draft_that_was_changed_costs_only_the_change():
+    engine = engine_with(FakeRunner())
+    engine.prefill_ahead(request(LONG), RequestHandle("a"))
+    changed = LONG[:100] + "?" + LONG[100:]
+    done = answer(engine, request(changed))
+    assert 90 < done.stats.cached_tokens < 150
+    assert done.token_ids == answer(engine_with(FakeRunner()), request(changed)).token_ids
+
+
+def test_cancelling_keeps_what_was_read():
+    handle = RequestHandle("a")
+    runner = FakeRunner(before=lambda ids: handle.cancel())
+    engine = engine_with(runner)
+    assert engine.prefill_ahead(request(LONG), handle) == 16
+    runner._before = None
+    assert answer(engine, request(LONG)).stats.cached_tokens == 16
+
+
+def test_a_few_letters_are_not_worth_reading():
+    engine = engine_with(FakeRunner())
+    first = answer(engine, request("Hello there"))
+    history = after_reply(request("Hello there"), first.text, first.token_ids)
+    engine.prefill_ahead(history, RequestHandle("a"))
+    before = engine._model.runner.computed
+    draft = replace(history, messages=(*history.messages[:-1], Message("user", "ab")))
+    assert engine.prefill_ahead(draft, RequestHandle("b")) == 0
+    assert engine._model.runner.computed == before
+
+
+def test_on_battery_nothing_is_read(monkeypatch):
+    monkeypatch.setattr(engine.ahead, "on_battery", lambda: True)
+    assert engine_with(FakeRunner()).prefill_ahead(request(LONG), RequestHandle("a")) == 0
+
+
+def test_after_an_overflow_the_shortened_history_is_read_in_idle_time():
+    engine = engine_with(FakeRunner(context_limit=2048))
+    messages: list[Message] = []
+    prefilled = []
+    for n in range(40):
+        messages.append(Message("user", f"question {n} " + "x" * 40))
+        asked = ChatRequest(f"t{n}", tuple(messages), PARAMS, "c")
+        done = answer(engine, asked)
+        prefilled.append(done.stats.prefill_tokens)
+        engine.prefill_ahead(after_reply(asked, done.text, done.token_ids), RequestHandle("idle"))
+        messages.append(Message("assistant", done.text, done.token_ids))
+    assert done.left_out
+    assert max(prefilled) < 100  # its own question, whatever was left out before it

@@ -1,0 +1,230 @@
+"""The worker's thread: order, cancellation, errors as events, idle work that gives way, an end in time."""
+
+from __future__ import annotations
+
+import queue
+import threading
+
+import pytest
+
+from engine.chat import ChatRequest, Message, RequestHandle
+from engine.commands import Command, CommandQueue
+from engine.config import EngineConfig, SamplingParams
+from engine.errors import BadModelFile, BadRequest, Cancelled, ModelNotFound
+from engine.events import Failed, Finished, FinishReason, PrefillProgress, TextDelta
+from engine.worker import Worker
+from tests.engine.fakes import FakeRunner, engine_with
+
+PATIENCE_S = 20.0
+
+
+class Running:
+    """A worker around a fake model, and its events."""
+
+    def __init__(self, paths, runner: FakeRunner | None = None) -> None:
+        self.events: queue.SimpleQueue = queue.SimpleQueue()
+        self.worker = Worker(self.events.put, EngineConfig(), paths)
+        if runner:
+            self.worker._engine = engine_with(runner)
+        self.worker.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        assert self.worker.close(PATIENCE_S)
+
+    def until(self, *kinds):
+        """Events up to and with the first of these kinds."""
+        seen = []
+        while not seen or not isinstance(seen[-1], kinds):
+            seen.append(self.events.get(timeout=PATIENCE_S))
+        return seen
+
+
+def ask(name: str, text: str = "q", tokens: int = 5, conversation: str = "c") -> ChatRequest:
+    params = SamplingParams(temperature=0.0, max_tokens=tokens)
+    return ChatRequest(name, (Message("user", text),), params, conversation)
+
+
+def test_requests_are_answered_in_order(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        for name in "abc":
+            running.worker.submit(ask(name))
+        done = [running.until(Finished)[-1].request_id for _ in range(3)]
+    assert done == ["a", "b", "c"]
+
+
+def test_an_error_is_an_event_and_the_worker_goes_on(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker.submit(ask("bad", "   "))
+        failed = running.until(Failed)[-1]
+        assert isinstance(failed.error, BadRequest)
+        assert not failed.bug
+        running.worker.submit(ask("good"))
+        assert running.until(Finished)[-1].request_id == "good"
+
+
+def test_a_bug_is_marked_and_carries_its_traceback(loquat_home):
+    def explode(ids):
+        raise KeyError("injected")
+
+    with Running(loquat_home, FakeRunner(before=explode)) as running:
+        running.worker.submit(ask("a"))
+        failed = running.until(Failed)[-1]
+    assert failed.bug
+    assert "injected" in failed.error.detail
+    assert "Traceback" in failed.error.detail
+
+
+def test_memory_that_runs_out_is_a_sentence(loquat_home):
+    def explode(ids):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")
+
+    with Running(loquat_home, FakeRunner(before=explode)) as running:
+        running.worker.submit(ask("a"))
+        failed = running.until(Failed)[-1]
+    assert not failed.bug
+    assert "Memory ran out" in failed.error.sentence
+
+
+def test_cancel_from_another_thread_stops_the_reply(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        handle = running.worker.submit(ask("a", tokens=4000))
+        running.until(TextDelta)
+        handle.cancel()
+        done = running.until(Finished)[-1]
+    assert done.reason is FinishReason.CANCELLED
+    assert len(done.token_ids) < 4000
+
+
+def test_a_request_cancelled_while_it_waits_is_still_finished(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        first = running.worker.submit(ask("a", tokens=4000))
+        second = running.worker.submit(ask("b"))
+        second.cancel()
+        running.until(TextDelta)
+        first.cancel()
+        assert running.until(Finished)[-1].request_id == "a"
+        done = running.until(Finished)[-1]
+    assert (done.request_id, done.reason, done.token_ids) == ("b", FinishReason.CANCELLED, ())
+
+
+def test_reading_ahead_gives_way_to_a_request(loquat_home):
+    reading = threading.Event()
+    go_on = threading.Event()
+
+    def slow(ids):
+        if len(ids) == 16:
+            reading.set()
+            assert go_on.wait(PATIENCE_S)
+
+    with Running(loquat_home, FakeRunner(before=slow)) as running:
+        ahead = running.worker.prefill_ahead(ask("ahead", "x" * 3000))
+        assert reading.wait(PATIENCE_S)
+        running.worker.submit(ask("real", "y", conversation="d"))
+        assert ahead.cancelled
+        go_on.set()
+        assert running.until(Finished)[-1].request_id == "real"
+
+
+def test_reading_ahead_is_heard_of_only_in_the_figures(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker.prefill_ahead(ask("ahead", "x" * 300))
+        # A second one takes the first one's place, so the queue is drained when a request comes through.
+        running.worker.submit(ask("other", conversation="d"))
+        running.until(Finished)
+        assert running.events.empty()
+
+
+def test_closing_stops_everything_in_time(loquat_home):
+    running = Running(loquat_home, FakeRunner())
+    running.worker.submit(ask("a", tokens=4000))
+    running.worker.submit(ask("b", tokens=4000))
+    running.until(TextDelta)
+    assert running.worker.close(PATIENCE_S)
+    finished = []
+    while not running.events.empty():
+        event = running.events.get()
+        finished += [event] if isinstance(event, Finished) else []
+    assert [(f.request_id, f.reason) for f in finished] == [("a", "cancelled"), ("b", "cancelled")]
+
+
+def test_closing_a_worker_that_never_started(loquat_home):
+    assert Worker(lambda event: None, EngineConfig(), loquat_home).close()
+
+
+def test_a_model_that_is_not_known_is_a_sentence(loquat_home):
+    with Running(loquat_home) as running:
+        running.worker.load("nothing-of-that-name")
+        failed = running.until(Failed)[-1]
+    assert isinstance(failed.error, ModelNotFound)
+    assert "nothing-of-that-name" in failed.error.sentence
+
+
+def test_a_file_that_is_no_model_is_a_sentence_and_leaves_nothing(loquat_home, tmp_path):
+    file = tmp_path / "holiday.gguf"
+    file.write_bytes(b"not a model at all")
+    with Running(loquat_home) as running:
+        running.worker.add_model(file)
+        failed = running.until(Failed)[-1]
+    assert isinstance(failed.error, BadModelFile)
+    assert not [p for p in loquat_home.models.rglob("*") if p.is_file() and p.suffix == ".safetensors"]
+
+
+def test_a_load_cancelled_early_is_silent(loquat_home):
+    with Running(loquat_home) as running:
+        running.worker.load(None).cancel()
+        assert isinstance(running.until(Failed)[-1].error, Cancelled)
+
+
+def test_prefill_is_reported_before_the_first_token(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker.submit(ask("a", "x" * 200))
+        kinds = [type(event) for event in running.until(Finished)]
+    assert kinds.index(PrefillProgress) < kinds.index(TextDelta)
+
+
+class TestCommandQueue:
+    def command(self, name: str) -> Command:
+        return Command(RequestHandle(name), lambda: iter(()))
+
+    def test_idle_work_waits_for_real_work(self):
+        commands = CommandQueue()
+        idle, real = self.command("idle"), self.command("real")
+        commands.put(real)
+        commands.put_idle(idle)
+        assert commands.get() is real
+        assert commands.get() is idle
+
+    def test_only_the_newest_idle_command_stays(self):
+        commands = CommandQueue()
+        old, new = self.command("old"), self.command("new")
+        commands.put_idle(old)
+        commands.put_idle(new)
+        assert commands.get() is new
+        commands.put_idle(self.command("newer"))
+        assert new.handle.cancelled
+
+    def test_a_real_command_is_never_cancelled_by_another(self):
+        commands = CommandQueue()
+        real = self.command("real")
+        commands.put(real)
+        assert commands.get() is real
+        commands.put(self.command("next"))
+        commands.put_idle(self.command("idle"))
+        assert not real.handle.cancelled
+
+    @pytest.mark.parametrize("late", [False, True])
+    def test_closed_it_hands_out_what_waits_cancelled(self, late):
+        commands = CommandQueue()
+        if late:
+            commands.close()
+        real = self.command("real")
+        commands.put(real)
+        commands.put_idle(self.command("idle"))
+        if not late:
+            commands.close()
+        assert commands.get() is real
+        assert real.handle.cancelled
+        assert commands.get() is None
