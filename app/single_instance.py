@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtCore import QLockFile, QObject, Qt, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 log = logging.getLogger(__name__)
@@ -37,6 +37,7 @@ class SingleInstance(QObject):
         self._lock = QLockFile(str(folder / "loquat.lock"))
         self._lock.setStaleLockTime(0)  # a lock is stale when its process is gone, never because it is old
         self._name = "loquat-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+        self._callers: list[QLocalSocket] = []
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._accept)
@@ -62,13 +63,28 @@ class SingleInstance(QObject):
     def release(self) -> None:
         """Stop listening and let another start be the first."""
         self._server.close()
+        for caller in self._callers:
+            caller.abort()
+        self._sweep()
         self._lock.unlock()
 
     def _accept(self) -> None:
-        while (connection := self._server.nextPendingConnection()) is not None:
-            connection.readyRead.connect(lambda at=connection: self._read(at))
-            connection.disconnected.connect(connection.deleteLater)
-            self._read(connection)  # what came before anyone listened
+        while (caller := self._server.nextPendingConnection()) is not None:
+            self._callers.append(caller)
+            caller.readyRead.connect(self._read_all)
+            caller.disconnected.connect(self._sweep, Qt.ConnectionType.QueuedConnection)
+        self._read_all()  # what came before anyone listened
+
+    def _sweep(self) -> None:
+        """Let go of those who hung up."""
+        gone = [c for c in self._callers if c.state() == QLocalSocket.LocalSocketState.UnconnectedState]
+        self._callers = [caller for caller in self._callers if caller not in gone]
+        for caller in gone:
+            caller.deleteLater()
+
+    def _read_all(self) -> None:
+        for caller in tuple(self._callers):
+            self._read(caller)
 
     def _read(self, connection: QLocalSocket) -> None:
         if connection.bytesAvailable() > MAX_MESSAGE:

@@ -13,7 +13,7 @@ from engine.events import FinishReason, TextDelta
 from tests.app.conftest import Recorder
 from tests.app.fake_worker import Load, Reply, model_info
 
-GATED = dict(pieces=tuple("abcdefgh"))
+GATED = {"pieces": tuple("abcdefgh")}
 
 
 def ask(world, text="Why?"):
