@@ -290,8 +290,7 @@ KILLED = textwrap.dedent(
     from app.chats import Chats
     from app.engine_bridge import EngineBridge
     from app.settings import Settings
-    from app.records import StoredMessage
-from app.store import Store
+    from app.store import Store
     from engine.paths import default_paths
     from tests.app.fake_worker import FakeWorker, Reply
 
