@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -201,14 +202,20 @@ def _gemma3(source: _Source) -> Config:
     local = {"rope_type": "default", "rope_theta": source.number("rope.freq_base_swa", 10_000.0)}
     return config | {
         "rope_parameters": {"full_attention": full, "sliding_attention": local},
-        "layer_types": _layer_types(
-            source.layers, source.positive("attention.sliding_window_pattern", _GEMMA3_PATTERN)
-        ),
+        "layer_types": _gemma3_layer_types(source),
         "attn_logit_softcapping": None,
         "final_logit_softcapping": source.number("final_logit_softcapping")
         if source.has("final_logit_softcapping")
         else None,
     }
+
+
+def _gemma3_layer_types(source: _Source) -> list[str]:
+    """Which layers slide: newer files say so, as a period or layer by layer."""
+    key = "gemma3.attention.sliding_window_pattern"
+    if isinstance(source.metadata.values.get(key), np.ndarray):
+        return ["sliding_attention" if slides else "full_attention" for slides in source.metadata.numbers(key)]
+    return _layer_types(source.layers, source.metadata.positive(key, _GEMMA3_PATTERN))
 
 
 def _layer_types(layers: int, every: int) -> list[str]:
@@ -229,15 +236,20 @@ def _phi3(source: _Source) -> Config:
 
 
 def _phi3_rope(source: _Source) -> Config:
-    """Phi-3's long models hold two sets of factors, for prompts below and above the original context."""
+    """Phi-3's long models hold two sets of factors, for prompts below and above the original context (LongRoPE)."""
     if "rope_factors_long.weight" not in source.tensors or "rope_factors_short.weight" not in source.tensors:
         return _rope(source)
+    original = source.positive("rope.scaling.original_context_length")
+    scale = source.context / original
+    default = math.sqrt(1 + math.log(scale) / math.log(original)) if scale > 1 else 1.0
     return {
         "rope_type": "longrope",
         "rope_theta": source.number("rope.freq_base", 10000.0),
         "long_factor": _floats(source.tensors["rope_factors_long.weight"]).tolist(),
         "short_factor": _floats(source.tensors["rope_factors_short.weight"]).tolist(),
-        "original_max_position_embeddings": source.positive("rope.scaling.original_context_length"),
+        "original_max_position_embeddings": original,
+        "factor": scale,
+        "attention_factor": source.number("rope.scaling.attn_factor", default),
     }
 
 

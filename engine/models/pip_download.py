@@ -28,6 +28,9 @@ _NO_CONNECTION: Final = "connection broken by"
 _NOT_FOUND: Final = "No matching distribution found"
 _NO_SPACE: Final = ("No space left on device", "not enough space on the disk", "Disk quota exceeded")
 
+# None ends it.
+_Lines = queue.SimpleQueue[str | None]
+
 
 class NoNetwork(FetchFailed):
     """The package index cannot be reached."""
@@ -54,8 +57,8 @@ def pip_download(package: str, folder: Path, handle: RequestHandle) -> Generator
         Cancelled: `handle` was cancelled; the child has ended by then.
     """
     tail: deque[str] = deque(maxlen=_KEPT_LINES)
-    with _child(_command(package, folder), folder) as process:
-        for line in _lines(process, handle):
+    with _child(_command(package, folder), folder) as (process, lines):
+        for line in _until_end(lines, handle):
             progress = _PROGRESS.fullmatch(line)
             if progress:
                 yield int(progress[1]), int(progress[2])
@@ -73,7 +76,8 @@ def _command(package: str, folder: Path) -> list[str]:
 
 
 @contextmanager
-def _child(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+def _child(command: list[str], folder: Path) -> Iterator[tuple[subprocess.Popen[str], _Lines]]:
+    """The running child, and its lines as a thread reads them; both have ended when the block ends."""
     here = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     plain = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "1"}
     process = subprocess.Popen(
@@ -88,10 +92,14 @@ def _child(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
         start_new_session=True,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
+    lines: _Lines = queue.SimpleQueue()
+    reader = threading.Thread(target=_read, args=(process.stdout, lines), name="pip-output", daemon=True)
+    reader.start()
     try:
-        yield process
+        yield process, lines
     finally:
         _end(process)
+        reader.join()
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -105,13 +113,8 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def _lines(process: subprocess.Popen[str], handle: RequestHandle) -> Iterator[str]:
+def _until_end(lines: _Lines, handle: RequestHandle) -> Iterator[str]:
     """The child's lines as they come; the cancel flag is looked at several times a second."""
-    if process.stdout is None:
-        raise RuntimeError("the child was started without a pipe")
-    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    reader = threading.Thread(target=_read, args=(process.stdout, lines), name="pip-output", daemon=True)
-    reader.start()
     while True:
         stop_if_cancelled(handle)
         try:
@@ -119,12 +122,11 @@ def _lines(process: subprocess.Popen[str], handle: RequestHandle) -> Iterator[st
         except queue.Empty:
             continue
         if line is None:
-            reader.join()
             return
         yield line.strip()
 
 
-def _read(pipe: IO[str], lines: queue.SimpleQueue[str | None]) -> None:
+def _read(pipe: IO[str], lines: _Lines) -> None:
     with pipe:
         for line in pipe:
             lines.put(line)
