@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from app.__main__ import _has_display, main
+from engine.cli import COMMANDS
+
+
+def loquat(*arguments, **environment):
+    variables = {name: value for name, value in os.environ.items() if not name.endswith("DISPLAY")}
+    variables.pop("QT_QPA_PLATFORM", None)
+    command = [sys.executable, "-m", "app", *arguments]
+    return subprocess.run(command, check=False, env=variables | environment, capture_output=True, text=True, timeout=60)
+
+
+def test_help_names_every_command(capsys):
+    with pytest.raises(SystemExit) as done:
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert done.value.code == 0
+    assert all(f"  {command} " in text for command in COMMANDS)
+    assert "--model" in text
+    assert "--new" in text
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a display to ask for")
+def test_without_a_display_one_sentence_names_the_terminal_chat():
+    done = loquat()
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "There is no display to open a window on. Run `loquat chat` to chat in the terminal.\n"
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "there"),
+    [
+        ("linux", {}, False),
+        ("linux", {"DISPLAY": ""}, False),
+        ("linux", {"DISPLAY": ":0"}, True),
+        ("linux", {"WAYLAND_DISPLAY": "wayland-0"}, True),
+        ("linux", {"QT_QPA_PLATFORM": "offscreen"}, True),
+        ("darwin", {}, True),
+        ("win32", {}, True),
+    ],
+)
+def test_where_a_window_can_open(platform, environment, there):
+    assert _has_display(platform, environment) is there
+
+
+def test_an_unknown_command_is_named_with_those_there_are():
+    done = loquat("chatt")
+    assert done.returncode == 2
+    assert "there is no command chatt; there are chat, models" in done.stderr
+
+
+def test_version():
+    done = loquat("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("loquat ")
+
+
+def test_commands_of_the_terminal_import_no_qt():
+    code = (
+        "import sys\nfrom app.__main__ import main\n"
+        "try:\n    main(['models', '--help'])\nexcept SystemExit:\n    pass\n"
+        "sys.exit('Qt was imported' if any(m.startswith('PySide6') for m in sys.modules) else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
