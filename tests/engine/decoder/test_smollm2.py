@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from engine.decoder import load_decoder
 
@@ -58,8 +59,18 @@ def test_greedy_replies_are_those_of_transformers(folder, reference, prompt):
     assert greedy(load_decoder(folder), ids, ends) == expected.tolist()
 
 
-def test_loading_takes_well_under_a_second(folder):
-    load_decoder(folder)  # reads the file into the system's cache
-    start = time.process_time()
-    load_decoder(folder)
-    assert time.process_time() - start < 1.0
+def seconds(action) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def test_loading_costs_about_as_much_as_copying_the_file_once(folder):
+    """A ratio, because the machine that runs the tests may be busy; alone, either takes a quarter of a second."""
+
+    def copy() -> dict[str, torch.Tensor]:
+        return {name: tensor.clone() for name, tensor in load_file(folder / "model.safetensors").items()}
+
+    pairs = [(seconds(copy), seconds(lambda: load_decoder(folder))) for _ in range(6)]
+    copying, loading = (min(times) for times in zip(*pairs[1:], strict=True))
+    assert loading < 2 * copying
