@@ -212,6 +212,7 @@ class Chats(QObject):
         session = Session(conversation, messages, self._store, ask, self._options, stored=stored, parent=self)
         session.conversation_changed.connect(self._update)
         session.refused.connect(self._say)
+        session.left_out.connect(self._say_left_out)
         session.failed.connect(partial(self._question_failed, session))
         self._sessions[conversation.id] = session
         return session
@@ -267,6 +268,10 @@ class Chats(QObject):
 
     def _say(self, sentence: str) -> None:
         self.notice.emit(Notice(sentence))
+
+    def _say_left_out(self, count: int) -> None:
+        which = "oldest message was" if count == 1 else f"{count} oldest messages were"
+        self._say(f"This conversation is longer than the model can hold: the {which} not read for the last answer.")
 
     def _say_of_store(self, error: EngineError | None) -> None:
         if error is None:

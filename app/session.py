@@ -65,6 +65,7 @@ class Session(QObject):
     conversation_changed = Signal(object)  # Conversation: stored for the first time, or asked again
     failed = Signal(str, str)  # sentence, detail: the question has no answer, `retry` asks again
     refused = Signal(str)  # sentence: nothing was sent
+    left_out = Signal(int)  # so many of the oldest messages did not fit the context and were not read
 
     def __init__(
         self,
@@ -85,6 +86,7 @@ class Session(QObject):
         self._options = options
         self._stored = stored
         self._turn: Turn | None = None
+        self._left_out = 0
         self._stopped: dict[str, str] = {}  # request id -> reply id, until the engine sent the figures
         self._buffer = StreamBuffer(self)
         self._buffer.flushed.connect(self._show)
@@ -275,6 +277,9 @@ class Session(QObject):
         if event.text or event.reason is not FinishReason.CANCELLED:
             self._replace(turn.reply(_STATUS[event.reason], event.stats, event.text))
         self._end(turn)
+        if len(event.left_out) > self._left_out:
+            self._left_out = len(event.left_out)
+            self.left_out.emit(self._left_out)
 
     def _fail(self, turn: Turn, event: Failed) -> None:
         self._buffer.flush()

@@ -64,6 +64,7 @@ class Reply:
     prefill_gate: threading.Semaphore | None = None
     gate: threading.Semaphore | None = None
     delay_s: float = 0.0
+    left_out: tuple[int, ...] = ()
     deaf: bool = False  # like an engine in the middle of a long step: it sees no cancel before the gate opens
 
 
@@ -178,7 +179,7 @@ class FakeWorker:
         stats = turn_stats(
             stamps, prompt=script.cached + script.prefill, cached=script.cached, prefilled=done, kv_bytes=1
         )
-        yield Finished(request.id, reason, "".join(texts), tuple(ids), stats)
+        yield Finished(request.id, reason, "".join(texts), tuple(ids), stats, script.left_out)
 
     def _next_reply(self, request: ChatRequest) -> Reply:
         if self.replies:

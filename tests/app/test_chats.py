@@ -270,6 +270,15 @@ def test_trouble_with_the_disk_reaches_the_notice_bar(qtbot, ready_world):
     assert "could not be saved" in world.notices[0].sentence
 
 
+def test_messages_that_do_not_fit_are_named_when_there_are_more_of_them(qtbot, ready_world):
+    world = ready_world(Reply(left_out=(1,)), Reply(left_out=(1,)), Reply(left_out=(1, 2, 3)), Reply())
+    for _ in range(4):
+        world.session.send("q")
+        finish(qtbot, world)
+    assert ["the oldest message was not read" in n.sentence for n in world.notices] == [True, False]
+    assert "the 3 oldest messages were not read" in world.notices[1].sentence
+
+
 def test_quitting_in_mid_reply_keeps_it_as_partial(qtbot, ready_world):
     gate = threading.Semaphore(0)
     world = ready_world(Reply(pieces=tuple("abcd"), gate=gate))
