@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import logging
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
+from engine.budget import cache_budget, plan_load
 from engine.config import EngineConfig
+from engine.decoder import load_decoder
 from engine.device import DeviceChoice, choose_device
+from engine.errors import UnsupportedModel
 from engine.events import ModelInfo
 from engine.generate import ChunkPacer
 from engine.kv_disk import KVDisk
@@ -18,6 +23,8 @@ from engine.kv_store import KVStore
 from engine.models.registry import ModelEntry
 from engine.prompt import PromptBuilder, load_prompt_builder
 from engine.runner import AnyRunner
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +47,19 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path) -> L
         cache_folder: Where conversations' caches are saved.
 
     Raises:
+        DoesNotFit: It needs more memory than is allowed; nothing was loaded.
         EngineError: The device, the tokenizer or the weights are not to be had.
     """
     began = time.perf_counter()
     choice = choose_device(config)
     torch.set_num_threads(choice.threads)
     prompt = load_prompt_builder(entry.folder)
-    runner = load_runner(entry.folder, choice, config)
+    plan = plan_load(entry, choice, config)
+    runner = load_runner(entry.folder, choice, dataclasses.replace(config, max_context=plan.context))
     disk = None
     if config.save_caches:
         disk = KVDisk(cache_folder / "kv", fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
-    store = KVStore(runner, config.cache_memory_bytes, disk)
+    store = KVStore(runner, cache_budget(plan, runner.weight_bytes), disk)
     info = _describe(entry, runner, choice, time.perf_counter() - began)
     return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk))
 
@@ -62,6 +71,10 @@ def load_runner(folder: Path, choice: DeviceChoice, config: EngineConfig) -> Any
         UnsupportedModel: No runner knows the architecture.
         BadModelFile: The weights cannot be read.
     """
+    try:
+        return load_decoder(folder, dtype=choice.dtype, device=choice.device, max_context=config.max_context)
+    except UnsupportedModel as error:
+        _log.info("The fast decoder does not know this model: %s", error.sentence)
     from engine.hf_runner import load_hf_runner
 
     return load_hf_runner(folder, choice, config.max_context)

@@ -62,12 +62,12 @@ class Rows(Protocol):
         """Tokens start to end - 1 in `dtype`; [kv_heads, end - start, head_dim], a view where possible."""
         ...
 
-    def grow(self, capacity: int, keep: int) -> None:
-        """Make room for `capacity` tokens, keeping the first `keep`; unchanged if memory runs out."""
+    def resize(self, capacity: int, keep: int) -> None:
+        """Have room for `capacity` tokens, keeping the first `keep`; unchanged if memory runs out."""
         ...
 
     def export(self, length: int) -> dict[str, Tensor]:
-        """The first `length` tokens as contiguous tensors in the held format, by the name of each part."""
+        """The first `length` tokens in the held format, by the name of each part; views where possible."""
         ...
 
 
@@ -96,15 +96,15 @@ class DenseRows:
         """Tokens start to end - 1; [kv_heads, end - start, head_dim], a view if held in `dtype`."""
         return self.data[:, start:end].to(dtype)
 
-    def grow(self, capacity: int, keep: int) -> None:
-        """Make room for `capacity` tokens, keeping the first `keep`."""
+    def resize(self, capacity: int, keep: int) -> None:
+        """Have room for `capacity` tokens, keeping the first `keep`."""
         grown = self.data.new_empty((self.data.shape[0], capacity, self.data.shape[2]))
         grown[:, :keep].copy_(self.data[:, :keep])
         self.data = grown
 
     def export(self, length: int) -> dict[str, Tensor]:
-        """The first `length` tokens, contiguous, under the empty name."""
-        return {"": self.data[:, :length].contiguous()}
+        """The first `length` tokens, a view, under the empty name."""
+        return {"": self.data[:, :length]}
 
 
 class KVCache:
@@ -155,7 +155,7 @@ class KVCache:
                 f"{self._length} held, {count} more wanted",
             )
         if needed > self.capacity:
-            self._grow(min(self.layout.context_limit, max(needed, FIRST_CAPACITY, 2 * self.capacity)))
+            self._resize(min(self.layout.context_limit, max(needed, FIRST_CAPACITY, 2 * self.capacity)))
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
         """Put keys and values [kv_heads, n, head_dim] of the next n tokens, for which room was reserved."""
@@ -170,13 +170,18 @@ class KVCache:
         """Count the next `count` tokens, which every layer has written, as held."""
         self._length += count
 
-    def export(self) -> dict[str, Tensor]:
-        """Contiguous tensors of the tokens held, `0.keys` [kv_heads, length, head_dim] and so on."""
+    def compact(self) -> None:
+        """Give back the room for tokens to come."""
+        self._resize(self._length)
+
+    def export(self, length: int | None = None) -> dict[str, Tensor]:
+        """The first `length` tokens (None: all) as `0.keys` [kv_heads, length, head_dim] and so on; views."""
+        count = self._length if length is None else max(0, min(length, self._length))
         return {
             f"{index}.{side}{part}": tensor
             for side, layers in (("keys", self.keys), ("values", self.values))
             for index, rows in enumerate(layers)
-            for part, tensor in rows.export(self._length).items()
+            for part, tensor in rows.export(count).items()
         }
 
     @classmethod
@@ -188,7 +193,7 @@ class KVCache:
         """
         length = _exported_length(layout, tensors)
         cache = cls(layout)
-        cache.reserve(length)
+        cache._resize(length)
         for side, layers in (("keys", cache.keys), ("values", cache.values)):
             for index, rows in enumerate(layers):
                 rows.write(0, tensors[f"{index}.{side}"])
@@ -196,11 +201,11 @@ class KVCache:
         return cache
 
     @torch.inference_mode(False)
-    def _grow(self, capacity: int) -> None:
+    def _resize(self, capacity: int) -> None:
         # Layer by layer: the peak is one layer more than the result, not twice the cache.
         for rows in (*self.keys, *self.values):
-            if rows.capacity < capacity:
-                rows.grow(capacity, self._length)
+            if rows.capacity != capacity:
+                rows.resize(capacity, self._length)
 
 
 def _exported_length(layout: CacheLayout, tensors: Mapping[str, Tensor]) -> int:

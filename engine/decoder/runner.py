@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -54,6 +54,16 @@ class DecoderRunner:
         return text
 
     @property
+    def cache_format(self) -> str:
+        """Names how keys and values are computed and held."""
+        return f"decoder-1 {_name(self.weights.dtype)} {_name(self.layout.dtype)}"
+
+    @property
+    def croppable(self) -> bool:
+        """Whether caches can be cropped: always."""
+        return True
+
+    @property
     def vocab_size(self) -> int:
         """Length of a row of logits."""
         return self.config.vocab_size
@@ -76,6 +86,14 @@ class DecoderRunner:
     def new_cache(self) -> KVCache:
         """An empty cache."""
         return KVCache(self.layout)
+
+    def restore_cache(self, tensors: Mapping[str, Tensor]) -> KVCache:
+        """The cache whose `export` these tensors are; they are copied.
+
+        Raises:
+            BadModelFile: They are no cache of this model and format.
+        """
+        return KVCache.restore(self.layout, tensors)
 
     @torch.inference_mode()
     def prefill(self, ids: Sequence[int], cache: KVCache, keep: int = 1) -> Tensor:

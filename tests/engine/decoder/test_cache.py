@@ -81,17 +81,17 @@ def test_what_a_broken_off_pass_wrote_does_not_count():
 def test_memory_that_runs_out_while_growing_leaves_it_usable(monkeypatch):
     cache = KVCache(LAYOUT)
     append(cache, tokens(256, 1), tokens(256, 2))
-    grow = cache.values[1].grow
+    resize = cache.values[1].resize
 
     def fail(capacity: int, keep: int) -> None:
         raise RuntimeError("not enough memory")
 
-    monkeypatch.setattr(cache.values[1], "grow", fail)
+    monkeypatch.setattr(cache.values[1], "resize", fail)
     with pytest.raises(RuntimeError, match="memory"):
         cache.reserve(1)
     assert cache.capacity == 256
     assert torch.equal(held(cache, 1)[0], tokens(256, 1) + 1)
-    monkeypatch.setattr(cache.values[1], "grow", grow)
+    monkeypatch.setattr(cache.values[1], "resize", resize)
     append(cache, tokens(1, 3), tokens(1, 4))
     assert torch.equal(held(cache, 0)[1], torch.cat((tokens(256, 2), tokens(1, 4)), 1))
 
@@ -105,16 +105,27 @@ def test_more_than_the_context_is_refused_and_nothing_changes():
     assert cache.length == 1000
 
 
-def test_an_exported_cache_comes_back_equal_and_contiguous():
+def test_an_exported_cache_comes_back_equal_and_its_own():
     cache = KVCache(LAYOUT)
     append(cache, tokens(300, 1), tokens(300, 2))
     cache.crop(270)
     tensors = cache.export()
     assert set(tensors) == {"0.keys", "1.keys", "0.values", "1.values"}
-    assert all(tensor.is_contiguous() and tensor.shape == (3, 270, 4) for tensor in tensors.values())
+    assert all(tensor.shape == (3, 270, 4) for tensor in tensors.values())
     again = KVCache.restore(LAYOUT, tensors)
     assert again.length == 270
     assert all(torch.equal(again.export()[name], tensor) for name, tensor in tensors.items())
+
+
+def test_compacting_gives_back_spare_room_and_loses_nothing():
+    cache = KVCache(LAYOUT)
+    append(cache, tokens(300, 1), tokens(300, 2))
+    before = held(cache, 0)[0].clone()
+    cache.compact()
+    assert cache.capacity == 300
+    assert torch.equal(held(cache, 0)[0], before)
+    append(cache, tokens(1, 3), tokens(1, 4))
+    assert cache.length == 301
 
 
 def test_an_exported_cache_of_nothing_comes_back():
