@@ -1,4 +1,4 @@
-"""The terminal side of Loquat: `loquat chat` and `loquat models`. No Qt is imported here."""
+"""The terminal side of Loquat, one command a module. No Qt is imported here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from engine.errors import EngineError
 from engine.paths import default_paths
 
-COMMANDS = ("chat", "models")
+COMMANDS = ("chat", "models", "plan")
 ERROR_EXIT = 2
 
 
@@ -34,4 +34,8 @@ def _dispatch(command: str, rest: list[str]) -> int:
         from engine.cli_models import run
 
         return run(rest, default_paths())
+    if command == "plan":
+        from engine.cli_plan import run as run_plan
+
+        return run_plan(rest, default_paths())
     argparse.ArgumentParser(prog="loquat").error(f"unknown command {command}; there are {', '.join(COMMANDS)}.")

@@ -74,7 +74,8 @@ class EngineConfig:
         threads: CPU threads; 0 means one per physical core.
         prefill_chunk: Tokens prefilled between two looks at the cancel flag.
         max_context: Limits the context in tokens; None takes the model's own.
-        cache_memory_bytes: Most memory for the KV caches of all conversations together.
+        memory_utilization: Share of the device's memory that Loquat may take; None takes the device's default.
+        cache_memory_bytes: Most memory for the KV caches of all conversations together; 0 takes what the plan leaves.
         save_caches: Whether conversations' caches are kept on disk too.
         cache_disk_bytes: Most disk for them.
 
@@ -87,7 +88,8 @@ class EngineConfig:
     threads: int = 0
     prefill_chunk: int = 128
     max_context: int | None = None
-    cache_memory_bytes: int = 2 << 30
+    memory_utilization: float | None = None
+    cache_memory_bytes: int = 0
     save_caches: bool = True
     cache_disk_bytes: int = 8 << 30
 
@@ -100,5 +102,7 @@ class EngineConfig:
         _check("prefill_chunk", self.prefill_chunk, 1, 65_536)
         if self.max_context is not None:
             _check("max_context", self.max_context, 16, 100_000_000)
+        if self.memory_utilization is not None:
+            _check("memory_utilization", self.memory_utilization, 0.01, 1.0)
         _check("cache_memory_bytes", self.cache_memory_bytes, 0, 1 << 50)
         _check("cache_disk_bytes", self.cache_disk_bytes, 0, 1 << 50)

@@ -1,0 +1,141 @@
+"""The plan of real model folders, and what the loader makes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine import budget
+from engine.config import EngineConfig
+from engine.device import choose_device
+from engine.errors import BadModelFile, DoesNotFit
+from engine.loader import LoadedModel, load_model
+from engine.memory import Machine
+from engine.models.registry import ModelEntry, Registry
+from engine.models.shape import read_shape
+from tests.tiny_models import FAMILIES
+
+TinyModel = Callable[..., Path]
+
+
+def entry_of(folder: Path) -> ModelEntry:
+    return Registry(folder.parent).find(folder.name)
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Iterator[Callable[..., LoadedModel]]:
+    loaded: list[LoadedModel] = []
+
+    def make(folder: Path, **config: object) -> LoadedModel:
+        loaded.append(load_model(entry_of(folder), EngineConfig(save_caches=False, **config), tmp_path))
+        return loaded[-1]
+
+    yield make
+    for model in loaded:
+        model.store.close()
+
+
+@pytest.mark.parametrize("architecture", FAMILIES)
+def test_the_files_foretell_what_loading_takes(
+    architecture: str, tiny_model: TinyModel, load: Callable[..., LoadedModel]
+) -> None:
+    folder = tiny_model(architecture)
+    choice = choose_device(EngineConfig())
+    foretold = budget.footprint_of(entry_of(folder), choice, 128)
+    runner = load(folder).runner
+    assert foretold.weights == pytest.approx(runner.weight_bytes, rel=0.3)
+    assert foretold.kv_bytes_per_token == runner.kv_bytes_per_token
+    assert foretold.context_limit == runner.context_limit
+
+
+def test_tokens_are_counted_as_the_cache_holds_them(tiny_model: TinyModel) -> None:
+    # 3 layers, 2 key/value heads of 64 / 4 = 16 numbers, keys and values, 4 bytes.
+    shape = read_shape(tiny_model("llama"))
+    made = shape.footprint("Tiny", "float32", "float32", 128)
+    assert made.kv_bytes_per_token == 3 * 2 * 16 * 2 * 4
+    assert made.weights == 4 * shape.numbers
+
+
+def test_layers_without_a_cache_cost_nothing_a_token(tmp_path: Path, tiny_model: TinyModel) -> None:
+    folder = copy_of(tiny_model("llama"), tmp_path, layer_types=["full_attention", "linear_attention", "mamba"])
+    assert read_shape(folder).layers == 1
+
+
+def copy_of(folder: Path, target: Path, **changes: object) -> Path:
+    """The model with another config.json."""
+    (target / "model.safetensors").symlink_to(folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    (target / "config.json").write_text(json.dumps({**config, **changes}))
+    return target
+
+
+@pytest.mark.parametrize(
+    "changes", [{"hidden_size": "many"}, {"hidden_size": None}, {"vocab_size": []}, {"layer_types": 7}]
+)
+def test_senseless_sizes_are_refused_in_a_sentence(
+    tmp_path: Path, tiny_model: TinyModel, changes: dict[str, object]
+) -> None:
+    with pytest.raises(BadModelFile, match=r"make no sense; get the model again\.$"):
+        read_shape(copy_of(tiny_model("llama"), tmp_path, **changes))
+
+
+def test_a_folder_without_weights_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(BadModelFile, match="no weights"):
+        read_shape(tmp_path)
+
+
+def test_the_store_gets_what_the_plan_leaves(tiny_model: TinyModel, load: Callable[..., LoadedModel]) -> None:
+    model = load(tiny_model("llama"), cache_memory_bytes=1 << 20)
+    spent = budget.cache_budget(
+        budget.plan_load(
+            entry_of(tiny_model("llama")), choose_device(EngineConfig()), EngineConfig(cache_memory_bytes=1 << 20)
+        ),
+        model.runner.weight_bytes,
+    )
+    assert model.store._budget == pytest.approx(spent, abs=1 << 16)
+    assert load(tiny_model("llama")).store._budget > 100 << 20
+
+
+def test_the_context_shrinks_to_what_fits(
+    tiny_model: TinyModel, load: Callable[..., LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_model("llama", max_position_embeddings=4096)
+    monkeypatch.setattr(budget, "measure_machine", lambda kind: small_machine(folder, tokens=1000))
+    model = load(folder)
+    assert model.runner.context_limit == 1000
+    assert model.info.context_limit == 1000
+
+
+def small_machine(folder: Path, tokens: int) -> Machine:
+    """One whose allowance is what the model and a context of that many tokens need."""
+    made = budget.footprint_of(entry_of(folder), choose_device(EngineConfig()), EngineConfig().prefill_chunk)
+    per_token = made.kv_bytes_per_token + made.activations_per_token
+    needed = made.weights + made.activations + made.logits + per_token * tokens
+    return Machine("cpu", 8 << 30, needed + (512 << 20), 0)  # a sixteenth of all is kept free
+
+
+def test_a_context_that_is_set_and_does_not_fit_is_refused_before_loading(
+    tiny_model: TinyModel, load: Callable[..., LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_model("llama", max_position_embeddings=4096)
+    monkeypatch.setattr(budget, "measure_machine", lambda kind: small_machine(folder, tokens=1000))
+    monkeypatch.setattr("engine.loader.load_runner", lambda *_: pytest.fail("loaded all the same"))
+    with pytest.raises(DoesNotFit, match=r"the largest that fits is a context of 1,000 tokens \(float32\)\.$"):
+        load(folder, max_context=2000)
+
+
+@pytest.mark.expects_log("A context of 600 tokens is set, but .* holds 512")
+def test_a_context_beyond_the_models_is_the_models(tiny_model: TinyModel, load: Callable[..., LoadedModel]) -> None:
+    assert load(tiny_model("llama"), max_context=600).runner.context_limit == 512
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_the_weights_are_counted_in_the_dtype_they_get(tiny_model: TinyModel, dtype: str) -> None:
+    config = EngineConfig(dtype=dtype)
+    made = budget.footprint_of(entry_of(tiny_model("qwen2")), choose_device(config), 128)
+    assert made.weights == getattr(torch, dtype).itemsize * read_shape(tiny_model("qwen2")).numbers

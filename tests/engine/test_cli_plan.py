@@ -1,0 +1,81 @@
+"""`loquat plan` through the command's own entry."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine import cli
+from engine.paths import Paths
+
+
+@pytest.fixture
+def model(tiny_model: Callable[..., Path], loquat_home: Paths) -> str:
+    shutil.copytree(tiny_model("llama"), loquat_home.models / "tiny-llama")
+    return "tiny-llama"
+
+
+def test_the_triangle_is_printed_for_people(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plan", "--memory", "24GiB", "--conversations", "7", "--context", "512"]) == 0
+    out = capsys.readouterr().out
+    assert "24.0 GiB" in out
+    assert "75% of 24.0 GiB; the rest is for the system and other programs" in out
+    assert "12 rows of 16 in float32" in out
+    assert "768 B" in out
+    assert "longest context: 512 tokens (all that the model can hold)" in out
+    assert "(7 asked for, " in out
+
+
+def test_the_same_as_json_adds_up(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plan", "--memory", "24GiB", "--context", "512", "--kv-dtype", "int8", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made["kv_bytes_per_token"] == 12 * (16 + 4)
+    assert made["caches"] == made["allowed"] - made["weights"] - made["workspace"]["total"]
+    assert made["conversations_that_fit"] == made["caches"] // (512 * 240)
+    assert made["left"] == made["caches"] - 512 * 240
+
+
+def test_this_machine_is_measured_when_none_is_stated(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plan", "--model", model]) == 0
+    assert "tiny-llama on cpu with " in capsys.readouterr().out
+
+
+def test_what_does_not_fit_is_said_and_counts_as_no(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["plan", "--memory", "4GiB", "--conversations", "1000000", "--context", "512"]
+    assert cli.main(arguments) == 1
+    printed = capsys.readouterr()
+    assert "too much" in printed.out
+    assert printed.err.startswith(
+        "There is no room for 1,000,000 conversations of 512 tokens (float32) with tiny-llama "
+    )
+    assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--context", "0"],
+        ["--context", "513"],
+        ["--context", "many"],
+        ["--conversations", "0"],
+        ["--conversations", "9" * 30],
+        ["--kv-dtype", "float7"],
+        ["--memory", "abc"],
+        ["--memory", "0"],
+        ["--utilization", "1.5"],
+        ["--utilization", "nan"],
+        ["--model", "no-such-model"],
+        ["--surprise"],
+    ],
+    ids=" ".join,
+)
+def test_bad_values_get_one_sentence(model: str, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    assert cli.main(["plan", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert printed.err.endswith(".\n")
