@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.end_tokens import end_token_ids
 from engine.models.model_folder import GENERATION, TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, read_object, write_json
+from engine.models.sentencepiece_model import convert_sentencepiece
 
-# Older forms that transformers can turn into a tokenizer.json.
-_CONVERTIBLE: Final = ("tokenizer.model", "vocab.json")
+SENTENCEPIECE: Final = "tokenizer.model"
 
 
 def import_tokenizer(source: Path, folder: Path, config: Mapping[str, Any]) -> None:
@@ -26,7 +26,7 @@ def import_tokenizer(source: Path, folder: Path, config: Mapping[str, Any]) -> N
     settings = _optional(source, TOKENIZER_CONFIG)
     if "auto_map" in settings:
         raise UnsupportedModel(f"The tokenizer of {source.name} needs code of its own, which Loquat does not run.")
-    tokenizer = _tokenizer(source)
+    tokenizer = _tokenizer(source, settings, str(config["model_type"]))
     _check_size(source, tokenizer, config)
     tokenizer.save(str(folder / TOKENIZER), pretty=False)
     template = _template(source, settings)
@@ -41,27 +41,43 @@ def _optional(source: Path, name: str) -> dict[str, Any]:
     return read_object(source, name) if (source / name).is_file() else {}
 
 
-def _tokenizer(source: Path) -> Tokenizer:
+def _tokenizer(source: Path, settings: Mapping[str, Any], model_type: str) -> Tokenizer:
+    if (source / TOKENIZER).is_file():
+        return _ready_made(source / TOKENIZER)
+    if not (source / SENTENCEPIECE).is_file():
+        raise BadModelFile(f"The folder {source.name} holds no tokenizer ({TOKENIZER} or {SENTENCEPIECE}).")
+    tokenizer = convert_sentencepiece(source / SENTENCEPIECE, model_type, settings.get("add_bos_token", True) is True)
+    _add_later_tokens(source, tokenizer, settings)
+    return tokenizer
+
+
+def _ready_made(path: Path) -> Tokenizer:
     try:
-        if (source / TOKENIZER).is_file():
-            return Tokenizer.from_file(str(source / TOKENIZER))
-        if any((source / name).is_file() for name in _CONVERTIBLE):
-            return _converted(source)
+        return Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises plain Exception for a damaged file
-        raise BadModelFile(f"The tokenizer of {source.name} cannot be read; get it again.", str(error)) from error
-    raise BadModelFile(f"The folder {source.name} holds no tokenizer (tokenizer.json or tokenizer.model).")
+        raise BadModelFile(f"The tokenizer {path} cannot be read; get it again.", str(error)) from error
 
 
-def _converted(source: Path) -> Tokenizer:
-    """A tokenizer.json from an older form, by transformers; nothing is fetched and no code of the model runs."""
-    # Imported here: it takes seconds, and is hardly ever needed.
-    from transformers import AutoTokenizer
+def _add_later_tokens(source: Path, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
+    """Tokens that a fine-tune added behind the SentencePiece model's own."""
+    added: dict[int, AddedToken] = {}
+    for text, index in _optional(source, "added_tokens.json").items():
+        added[_token_id(source, index)] = AddedToken(str(text), normalized=False)
+    for index, about in (settings.get("added_tokens_decoder") or {}).items():
+        if isinstance(about, dict):
+            text, special = str(about.get("content", "")), about.get("special") is True
+            added[_token_id(source, index)] = AddedToken(text, normalized=False, special=special)
+    for index, token in sorted(added.items()):
+        (tokenizer.add_special_tokens if token.special else tokenizer.add_tokens)([token])
+        if tokenizer.token_to_id(token.content) != index:
+            raise BadModelFile(f"The added tokens of {source.name} contradict its tokenizer; get it again.", str(index))
 
-    tokenizer = AutoTokenizer.from_pretrained(str(source), local_files_only=True, trust_remote_code=False)
-    backend = tokenizer.backend_tokenizer
-    if not isinstance(backend, Tokenizer):
-        raise TypeError(f"{type(tokenizer).__name__} has no fast form")
-    return backend
+
+def _token_id(source: Path, index: object) -> int:
+    try:
+        return int(str(index))
+    except ValueError as error:
+        raise BadModelFile(f"The added tokens of {source.name} cannot be read; get it again.") from error
 
 
 def _check_size(source: Path, tokenizer: Tokenizer, config: Mapping[str, Any]) -> None:

@@ -68,10 +68,9 @@ def _check_config(source: Path, config: Mapping[str, Any]) -> None:
 
     if "auto_map" in config:
         raise UnsupportedModel(f"The model {source.name} needs code of its own, which Loquat does not run.")
-    if config.get("model_type") not in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        raise UnsupportedModel(
-            f"The model {source.name} is of the architecture {config.get('model_type')}, which is not supported."
-        )
+    model_type = str(config.get("model_type"))
+    if model_type not in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        raise UnsupportedModel(f"The model {source.name} is of the architecture {model_type}, which is not supported.")
     if "quantization_config" in config:
         raise UnsupportedModel(
             f"The model {source.name} is quantised in a way that is not supported; get the unquantised one, or a GGUF."
