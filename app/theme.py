@@ -12,12 +12,14 @@ from string import Template
 from typing import Final, Literal, get_args
 
 from PySide6.QtCore import QLocale, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
 ThemeChoice = Literal["system", "light", "dark"]
-FontRole = Literal["body", "title", "list", "small", "figure", "code", "display", "heading1", "heading2", "heading3"]
+FontRole = Literal[
+    "body", "title", "list", "small", "figure", "button", "code", "display", "heading1", "heading2", "heading3"
+]
 
 # Installed from a wheel, the assets lie inside the package; in a checkout, beside it.
 _INSIDE: Final = Path(__file__).parent / "assets"
@@ -31,6 +33,7 @@ _SIZES: Final[dict[FontRole, tuple[float, bool]]] = {
     "list": (13.5, False),
     "small": (12.5, False),
     "figure": (12.5, True),
+    "button": (13.5, True),
     "code": (13.0, False),
     "display": (24.0, True),
     "heading1": (20.0, True),
@@ -43,6 +46,7 @@ _CJK: Final = {
     "ko": ("Noto Sans CJK KR", "Source Han Sans KR", "Apple SD Gothic Neo", "Malgun Gothic"),
 }
 _EMOJI: Final = ("Noto Color Emoji", "Apple Color Emoji", "Segoe UI Emoji")
+_FIXED: Final = ("DejaVu Sans Mono", "Noto Sans Mono", "Cascadia Mono", "Consolas", "Menlo", "Liberation Mono")
 MOTION_MS: Final = 140
 LINE_HEIGHT: Final = 1.55
 
@@ -85,6 +89,14 @@ def _fallback_families() -> list[str]:
     return [family for family in wanted if QFontDatabase.hasFamily(family)]
 
 
+def _fixed_family() -> str:
+    """The system's fixed-width font by its real name: an alias such as "monospace" loses against the fallbacks."""
+    family = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
+    if QFontDatabase.isFixedPitch(family):
+        return family
+    return next((name for name in _FIXED if QFontDatabase.hasFamily(name)), family)
+
+
 class Theme(QObject):
     """The look in force; follows the system's colour scheme while the choice is "system".
 
@@ -102,6 +114,7 @@ class Theme(QObject):
         self._choice: ThemeChoice = choice
         self._all = {name: Tokens.load(name) for name in ("light", "dark")}
         self._icons: dict[tuple[str, str], QIcon] = {}
+        self._fonts: dict[FontRole, QFont] = {}
         _install_fonts()
         app.setStyle(QStyleFactory.create("Fusion"))
         app.setFont(self.font("list"))
@@ -142,12 +155,13 @@ class Theme(QObject):
 
     def font(self, role: FontRole) -> QFont:
         """The font of a role of text; figures are tabular where they stand in columns or change in place."""
+        if role not in self._fonts:
+            self._fonts[role] = self._make_font(role)
+        return QFont(self._fonts[role])
+
+    def _make_font(self, role: FontRole) -> QFont:
         size, strong = _SIZES[role]
-        if role == "code":
-            font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-            font.setFamilies([font.family(), *self._fallbacks])
-        else:
-            font = QFont([FAMILY, *self._fallbacks])
+        font = QFont([_fixed_family() if role == "code" else FAMILY, *self._fallbacks])
         font.setPointSizeF(_point_size(size))
         font.setWeight(QFont.Weight.DemiBold if strong else QFont.Weight.Normal)
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)

@@ -1,0 +1,1 @@
+"""The widgets of the window: they take frozen values and emit what the person wants."""

@@ -1,0 +1,199 @@
+"""Where questions are written: a field that grows with its text, one line of hints, Send or Stop."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.views.controls import ElidedLabel
+
+_MAX_LINES: Final = 10
+_ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_PAGES: Final = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
+HINT: Final = "Enter sends, Shift+Enter breaks the line"
+PLACEHOLDER: Final = "Ask anything"
+
+
+class Editor(QPlainTextEdit):
+    """The text field. Enter submits, unless an input method is still composing."""
+
+    submitted = Signal()
+    paged = Signal(int)
+    focus_changed = Signal(bool)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("editor")
+        self.setFont(theme.font("body"))
+        self.setAccessibleName("Your question")
+        self.setPlaceholderText(PLACEHOLDER)
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(0)
+        self.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
+        self._fit()
+
+    @property
+    def composing(self) -> bool:
+        """Whether an input method holds text that is not in the field yet."""
+        layout = self.textCursor().block().layout()
+        return bool(layout.preeditAreaText())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        breaks_line = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier)
+        if event.key() in _ENTER and self.composing:
+            return
+        if event.key() in _ENTER and not breaks_line:
+            self.submitted.emit()
+        elif event.key() in _ENTER:
+            self.textCursor().insertBlock()  # not Qt's line separator, which would be copied as such
+            self.ensureCursorVisible()
+        elif event.key() in _PAGES and event.modifiers() == Qt.KeyboardModifier.NoModifier:
+            self.paged.emit(_PAGES[Qt.Key(event.key())])
+        else:
+            super().keyPressEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste text only, whatever else the clipboard holds."""
+        if source.hasText():
+            self.insertPlainText(source.text())
+
+    def resizeEvent(self, event: QEvent) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._fit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focus_changed.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focus_changed.emit(False)
+
+    def _fit(self) -> None:
+        lines = max(1, min(_MAX_LINES, int(self.document().documentLayout().documentSize().height())))
+        height = lines * self.fontMetrics().lineSpacing() + 4
+        if height != self.height() or self.minimumHeight() != height:
+            self.setFixedHeight(height)
+
+
+class Composer(QFrame):
+    """The question being written. Emits what the person wants; keeps the text until it is told that it was taken."""
+
+    send_requested = Signal(str)
+    stop_requested = Signal()
+    paged = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self._busy = False
+        self._editor = Editor(theme, self)
+        self._hint = ElidedLabel(theme, HINT, "small", "muted")
+        self._button = QPushButton("Send", self)
+        self._button.setObjectName("send")
+        self._button.setFont(theme.font("button"))
+        self._button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._lay_out()
+        self._editor.submitted.connect(self._submit)
+        self._editor.textChanged.connect(self._update_button)
+        self._editor.paged.connect(self.paged)
+        self._editor.focus_changed.connect(self._mark_focus)
+        self._button.clicked.connect(self._press)
+        self._update_button()
+
+    @property
+    def editor(self) -> Editor:
+        """The field."""
+        return self._editor
+
+    @property
+    def button(self) -> QPushButton:
+        """Send, or Stop while an answer is being written."""
+        return self._button
+
+    @property
+    def hint(self) -> ElidedLabel:
+        """The quiet line below the field."""
+        return self._hint
+
+    @property
+    def text(self) -> str:
+        """What is written so far."""
+        return self._editor.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Replace what is written; the text cursor goes to its end."""
+        self._editor.setPlainText(text)
+        cursor = self._editor.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        self._editor.setTextCursor(cursor)
+
+    def type(self, text: str) -> None:
+        """Write text at the cursor and put the keyboard into the field."""
+        self._editor.insertPlainText(text)
+        self.focus_editor()
+
+    def clear(self) -> None:
+        """Empty the field: the question was taken."""
+        self._editor.clear()
+
+    def set_busy(self, busy: bool) -> None:
+        """Offer Stop instead of Send while an answer is being written."""
+        if busy != self._busy:
+            self._busy = busy
+            self._update_button()
+
+    def set_hint(self, text: str) -> None:
+        """Say something quietly below the field; an empty text brings the usual hint back."""
+        self._hint.setText(text or HINT)
+
+    def focus_editor(self) -> None:
+        """Put the keyboard into the field."""
+        self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def mousePressEvent(self, event: QEvent) -> None:
+        self.focus_editor()
+
+    def _lay_out(self) -> None:
+        bottom = QHBoxLayout()
+        bottom.setContentsMargins(0, 0, 0, 0)
+        bottom.setSpacing(12)
+        bottom.addWidget(self._hint, 1)
+        bottom.addWidget(self._button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 12, 12)
+        column.setSpacing(8)
+        column.addWidget(self._editor)
+        column.addLayout(bottom)
+
+    def _submit(self) -> None:
+        if self._busy:
+            return
+        if self.text.strip():
+            self.send_requested.emit(self.text)
+
+    def _press(self) -> None:
+        if self._busy:
+            self.stop_requested.emit()
+        else:
+            self._submit()
+        self.focus_editor()
+
+    def _update_button(self) -> None:
+        self._button.setText("Stop" if self._busy else "Send")
+        self._button.setAccessibleName("Stop the answer (Esc)" if self._busy else "Send the question (Enter)")
+        self._button.setToolTip(self._button.accessibleName())
+        self._button.setEnabled(self._busy or bool(self.text.strip()))
+
+    def _mark_focus(self, focused: bool) -> None:
+        self.setProperty("focused", focused)
+        self.style().unpolish(self)
+        self.style().polish(self)

@@ -1,0 +1,165 @@
+"""Small controls that the views share: quiet text buttons, icon buttons, Copy."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+
+from app.theme import FontRole, Theme
+
+_COPIED_MS: Final = 1500
+
+
+def is_typing(event: QKeyEvent) -> bool:
+    """Whether a key writes a character, so that a widget that takes no text may hand it on to the composer."""
+    commands = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+    return event.text().isprintable() and bool(event.text().strip()) and not event.modifiers() & commands
+
+
+class QuietButton(QAbstractButton):
+    """A button that is only words. It may be hidden from view until its surroundings are hovered or it has focus."""
+
+    def __init__(self, theme: Theme, text: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._revealed = True
+        self.setText(text)
+        self.setFont(theme.font("small"))
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def set_revealed(self, revealed: bool) -> None:
+        """Draw the words, or leave the place empty; it stays reachable with the keyboard."""
+        if revealed != self._revealed:
+            self._revealed = revealed
+            self.update()
+
+    @property
+    def revealed(self) -> bool:
+        """Whether the words are drawn."""
+        return self._revealed or self.hasFocus()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(self.text()) + 16, metrics.height() + 8)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self.revealed:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        _paint_ground(self, painter, self._theme)
+        painter.setPen(self._theme.color("text" if self.underMouse() or self.hasFocus() else "muted"))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+
+
+class CopyButton(QuietButton):
+    """Says "Copied" for a moment after it was pressed."""
+
+    def __init__(self, theme: Theme, text: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, text, name, parent)
+        self._words = text
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_COPIED_MS)
+        self._timer.timeout.connect(self._reset)
+        self.clicked.connect(self._confirm)
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        widest = max(metrics.horizontalAdvance(text) for text in (self._words, "Copied"))
+        return QSize(widest + 16, metrics.height() + 8)
+
+    def _confirm(self) -> None:
+        self.setText("Copied")
+        self._timer.start()
+
+    def _reset(self) -> None:
+        self.setText(self._words)
+
+
+class IconButton(QAbstractButton):
+    """A drawing from assets/icons in a square that lights up under the mouse."""
+
+    def __init__(self, theme: Theme, icon: str, name: str, parent: QWidget | None = None, side: int = 32) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon = icon
+        self._side = side
+        self.setFixedSize(side, side)
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._side, self._side)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        _paint_ground(self, painter, self._theme)
+        place = QRectF(0, 0, 18, 18)
+        place.moveCenter(QRectF(self.rect()).center())
+        icon = self._theme.icon(self._icon, "text" if self.underMouse() else "muted")
+        icon.paint(painter, place.toRect())
+
+
+def _paint_ground(button: QAbstractButton, painter: QPainter, theme: Theme) -> None:
+    """The wash under the mouse and the ring of keyboard focus, the same for every small control."""
+    box = QRectF(button.rect()).adjusted(0.75, 0.75, -0.75, -0.75)
+    painter.setPen(QPen(theme.color("accent"), 1.5) if button.hasFocus() else Qt.PenStyle.NoPen)
+    painter.setBrush(theme.color("hover") if button.underMouse() else Qt.BrushStyle.NoBrush)
+    if button.hasFocus() or button.underMouse():
+        painter.drawRoundedRect(box, 7, 7)
+
+
+class Label(QLabel):
+    """Plain text in a role of type and a tone of the theme ("text", "muted", "faint", "warning")."""
+
+    def __init__(self, theme: Theme, text: str = "", role: FontRole = "list", tone: str = "text") -> None:
+        super().__init__(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setFont(theme.font(role))
+        self.setProperty("tone", tone)
+
+
+class ElidedLabel(Label):
+    """A line that ends with an ellipsis where it has no room; the whole text is its tool tip."""
+
+    double_clicked = Signal()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(24, super().minimumSizeHint().height())
+
+    def mouseDoubleClickEvent(self, event: QEvent) -> None:
+        self.double_clicked.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        self.setToolTip(self.text() if shown != self.text() else "")
+        self.style().drawItemText(
+            painter, self.rect(), int(self.alignment()), self.palette(), True, shown, self.foregroundRole()
+        )

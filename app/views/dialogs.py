@@ -1,0 +1,76 @@
+"""Dialogs of one shape: a title, a sentence, something to read, buttons. A link is shown before it is opened."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.views.controls import Label
+
+
+class SheetDialog(QDialog):
+    """A title, a sentence, something in between, and buttons at the right."""
+
+    def __init__(self, theme: Theme, title: str, sentence: str, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sheet")
+        self.setWindowTitle(title)
+        self._theme = theme
+        heading = Label(theme, title, "heading2")
+        words = Label(theme, sentence, "list", "muted")
+        words.setWordWrap(True)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(24, 22, 24, 20)
+        self.column.setSpacing(8)
+        self.column.addWidget(heading)
+        self.column.addWidget(words)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(8)
+        self._buttons.addStretch(1)
+
+    def add_text(self, text: str, name: str, lines: int) -> QPlainTextEdit:
+        """A field to read and select from."""
+        field = QPlainTextEdit(text, self)
+        field.setObjectName("reading")
+        field.setReadOnly(True)
+        field.setAccessibleName(name)
+        field.setFont(self._theme.font("code"))
+        field.setTabChangesFocus(True)
+        field.setMinimumHeight(lines * field.fontMetrics().lineSpacing() + 24)
+        self.column.addSpacing(6)
+        self.column.addWidget(field, 1)
+        return field
+
+    def add_button(self, label: str, primary: bool = False) -> QPushButton:
+        """A button at the right; the primary one is what Enter presses."""
+        button = QPushButton(label, self)
+        button.setObjectName("send" if primary else "quiet")
+        button.setFont(self._theme.font("button" if primary else "list"))
+        button.setDefault(primary)
+        button.setAutoDefault(primary)
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._buttons.addWidget(button)
+        return button
+
+    def finish_layout(self) -> None:
+        """Put the buttons below all that was added."""
+        self.column.addSpacing(10)
+        self.column.addLayout(self._buttons)
+
+
+class LinkDialog(SheetDialog):
+    """Shows the address of a link; accepted means that it may be opened in the browser."""
+
+    def __init__(self, theme: Theme, address: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "Open this link?", "It opens in your browser, outside Loquat.", parent)
+        self.setFixedWidth(480)
+        self.address_field = self.add_text(address, "Address of the link", 3)
+        copy = self.add_button("Copy address")
+        cancel = self.add_button("Cancel")
+        self.open_button = self.add_button("Open", primary=True)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(address))
+        cancel.clicked.connect(self.reject)
+        self.open_button.clicked.connect(self.accept)
+        self.finish_layout()

@@ -1,0 +1,250 @@
+"""A text document drawn by a widget of its own size: no scrolling inside, no editing, selection set from outside."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QWidget
+
+from app.markdown import Block, Frames
+from app.theme import Theme
+from app.views.rich_text import chip_rects, cursor_x, new_document
+
+ITEM_INDENT: Final = 28
+QUOTE_INDENT: Final = 18
+_MARKER_GAP: Final = 9
+_BAR: Final = 3
+_CARET: Final = QSizeF(8, 17)
+
+
+def indent(frames: Frames) -> int:
+    """How far lists and quotes move a block to the right, in pixels."""
+    return sum(ITEM_INDENT if frame.kind == "item" else QUOTE_INDENT for frame in frames)
+
+
+class DocumentView(QWidget):
+    """Base of the widgets that draw one Markdown block each.
+
+    The parent sets the size: `height_for(width)` first, then the geometry. Above the text lies a gap, which belongs
+    to the widget so that the bar of a quote runs on from block to block.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._document = new_document(theme.font("body"))
+        self._block: Block | None = None
+        self._gap = 0
+        self._quotes_joined = 0
+        self._selection = (0, 0)
+        self._caret = False
+        self._chips: list[QRectF] = []
+        self._width = -1
+        self.setMouseTracking(True)
+        self.setCursor(Qt.CursorShape.IBeamCursor)
+
+    @property
+    def block(self) -> Block | None:
+        """What is drawn."""
+        return self._block
+
+    @property
+    def document(self) -> QTextDocument:
+        """The document drawn; for tests and for reading text out."""
+        return self._document
+
+    @property
+    def length(self) -> int:
+        """Positions in the text, for selecting."""
+        return self._document.characterCount() - 1
+
+    def show_block(self, block: Block) -> None:
+        """Draw another block of the same kind."""
+        raise NotImplementedError
+
+    def restyle(self) -> None:
+        """Draw the same block in the theme now in force."""
+        block, self._block = self._block, None
+        if block is not None:
+            self.show_block(block)
+
+    def set_gap(self, gap: int, quotes_joined: int) -> None:
+        """Pixels above the text, and how many of the quotes around it go on from the block above."""
+        self._gap, self._quotes_joined = gap, quotes_joined
+
+    def height_for(self, width: int) -> int:
+        """Lay the text out for a width and tell the height that takes."""
+        inner = max(40, width - self._left() - self._right())
+        if inner != self._width:
+            self._width = inner
+            self._lay_out(inner)
+        return self._gap + self._body_height()
+
+    def natural_width(self) -> int:
+        """The width that the text would take if no line had to break."""
+        self._document.setTextWidth(-1)
+        self._width = -1
+        return int(self._document.idealWidth()) + 1
+
+    def set_caret(self, shown: bool) -> None:
+        """Show a block caret behind the last character."""
+        if shown != self._caret:
+            self._caret = shown
+            self.update()
+
+    def select(self, start: int, end: int) -> None:
+        """Select from position to position; equal ones select nothing."""
+        if (start, end) != self._selection:
+            self._selection = (start, end)
+            self.update()
+
+    def selected_text(self) -> str:
+        """The text that is selected."""
+        return self.text(*self._selection)
+
+    def text(self, start: int, end: int) -> str:
+        """The text between two positions, with its line breaks."""
+        return self._range(start, end).selection().toPlainText()
+
+    def position_at(self, point: QPoint) -> int:
+        """The position nearest to a point of this widget."""
+        return self._document.documentLayout().hitTest(self._to_document(point), Qt.HitTestAccuracy.FuzzyHit)
+
+    def word_at(self, point: QPoint) -> tuple[int, int]:
+        """The positions around the word at a point."""
+        cursor = QTextCursor(self._document)
+        cursor.setPosition(self.position_at(point))
+        cursor.select(QTextCursor.SelectionType.WordUnderCursor)
+        return cursor.selectionStart(), cursor.selectionEnd()
+
+    def link_at(self, point: QPoint) -> str:
+        """The address of the link at a point, or an empty text."""
+        return self._document.documentLayout().anchorAt(self._to_document(point))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_frames(painter)
+        self._paint_below(painter)
+        painter.translate(self._origin())
+        painter.setClipRect(QRectF(event.rect()).translated(-self._origin()).intersected(self._clip()))
+        self._paint_chips(painter)
+        self._document.documentLayout().draw(painter, self._context())
+        if self._caret:
+            painter.fillRect(self._caret_rect(), self._theme.color("accent"))
+
+    def _origin(self) -> QPointF:
+        """Where the document's corner lies in this widget."""
+        return QPointF(self._left(), self._gap)
+
+    def _left(self) -> int:
+        """Pixels to the left of the document."""
+        return indent(self._frames())
+
+    def _clip(self) -> QRectF:
+        return QRectF(self.rect()).translated(-self._origin())
+
+    def _right(self) -> int:
+        """Pixels to the right of the document."""
+        return 0
+
+    def _lay_out(self, width: int) -> None:
+        self._document.setTextWidth(width)
+        self._chips = chip_rects(self._document)
+
+    def _body_height(self) -> int:
+        return int(self._document.size().height() + 0.5)
+
+    def _frames(self) -> Frames:
+        return self._block.frames if self._block is not None else ()
+
+    def _paint_below(self, painter: QPainter) -> None:
+        """What lies behind the text."""
+
+    def _text_changed(self) -> None:
+        self._width = -1
+        self.update()
+
+    def _to_document(self, point: QPoint) -> QPointF:
+        return QPointF(point) - self._origin()
+
+    def _range(self, start: int, end: int) -> QTextCursor:
+        cursor = QTextCursor(self._document)
+        cursor.setPosition(min(start, self.length))
+        cursor.setPosition(min(end, self.length), QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def _context(self) -> QAbstractTextDocumentLayout.PaintContext:
+        context = QAbstractTextDocumentLayout.PaintContext()
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Text, self._theme.color("text"))
+        context.palette = palette
+        if self._selection[0] != self._selection[1]:
+            selection = QAbstractTextDocumentLayout.Selection()
+            selection.cursor = self._range(*self._selection)
+            look = QTextCharFormat()
+            look.setBackground(self._theme.color("selection"))
+            selection.format = look
+            context.selections = [selection]
+        return context
+
+    def _paint_chips(self, painter: QPainter) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color("code_chip"))
+        for rect in self._chips:
+            painter.drawRoundedRect(rect.adjusted(-3, 1, 3, 1), 4, 4)
+
+    def _paint_frames(self, painter: QPainter) -> None:
+        x = 0
+        quotes = 0
+        for frame in self._frames():
+            if frame.kind == "quote":
+                top = 0 if quotes < self._quotes_joined else self._gap
+                painter.fillRect(QRectF(x, top, _BAR, self.height() - top), self._theme.color("line"))
+                x, quotes = x + QUOTE_INDENT, quotes + 1
+                continue
+            x += ITEM_INDENT
+            self._paint_marker(painter, frame.marker, x)
+
+    def _paint_marker(self, painter: QPainter, marker: str, right: int) -> None:
+        if not marker:
+            return
+        font = self._theme.font("body")
+        painter.setFont(font)
+        painter.setPen(self._marker_color(marker))
+        width = painter.fontMetrics().horizontalAdvance(marker)
+        painter.drawText(QPointF(right - _MARKER_GAP - width, self._first_baseline()), marker)
+
+    def _marker_color(self, marker: str) -> QColor:
+        return self._theme.color("muted")
+
+    def _first_baseline(self) -> float:
+        block = self._document.begin()
+        layout = block.layout()
+        if layout.lineCount() == 0:
+            return self._origin().y() + self.fontMetrics().ascent()
+        line = layout.lineAt(0)
+        top = self._document.documentLayout().blockBoundingRect(block).top()
+        return self._origin().y() + top + line.y() + line.ascent()
+
+    def _caret_rect(self) -> QRectF:
+        block = self._document.lastBlock()
+        layout = block.layout()
+        if layout.lineCount() == 0:
+            return QRectF(QPointF(0, 0), _CARET)
+        line = layout.lineAt(layout.lineCount() - 1)
+        x = cursor_x(line, block.length() - 1)
+        origin = self._document.documentLayout().blockBoundingRect(block).topLeft()
+        baseline = origin.y() + line.y() + line.ascent()
+        return QRectF(QPointF(origin.x() + x + 2, baseline - _CARET.height() + 3), _CARET)

@@ -1,0 +1,97 @@
+"""A line of figures: numbers stand out, their words are quiet, digits do not jump while they change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QPointF, QSize
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.theme import Theme
+
+_GROUP_GAP: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of text; a strong one is a figure."""
+
+    text: str
+    strong: bool = False
+    tone: str = ""
+
+
+Group = tuple[Part, ...]
+
+
+def strong(text: str) -> Part:
+    """A figure."""
+    return Part(text, True)
+
+
+def text_of(groups: Sequence[Group]) -> str:
+    """What the line says, for tool tips and screen readers."""
+    return ", ".join("".join(part.text for part in group) for group in groups)
+
+
+class FigureLine(QWidget):
+    """Draws groups of parts from left to right; groups that have no room are left out, the last first."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._groups: tuple[Group, ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """What is shown."""
+        return self._groups
+
+    def show_groups(self, groups: Sequence[Group]) -> None:
+        """Show other figures."""
+        shown = tuple(groups)
+        if shown == self._groups:
+            return
+        wider = self._widths(shown) != self._widths(self._groups)
+        self._groups = shown
+        self.setAccessibleName(text_of(shown))
+        if wider:
+            self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        widths = self._widths(self._groups)
+        width = sum(widths) + _GROUP_GAP * max(0, len(widths) - 1)
+        return QSize(int(width + 0.999), int(self._metrics(False).height()) + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        x = 0.0
+        metrics = self._metrics(False)
+        baseline = (self.height() + metrics.ascent() - metrics.descent()) / 2
+        for group, width in zip(self._groups, self._widths(self._groups), strict=True):
+            if x + width > self.width() + 1:
+                return
+            self._paint_group(painter, group, QPointF(x, baseline))
+            x += width + _GROUP_GAP
+
+    def _paint_group(self, painter: QPainter, group: Group, at: QPointF) -> None:
+        x = at.x()
+        for part in group:
+            painter.setFont(self._theme.font("figure" if part.strong else "small"))
+            painter.setPen(self._theme.color(part.tone or ("text" if part.strong else "muted")))
+            painter.drawText(QPointF(x, at.y()), part.text)
+            x += self._metrics(part.strong).horizontalAdvance(part.text)
+
+    def _metrics(self, is_strong: bool) -> QFontMetricsF:
+        return QFontMetricsF(self._theme.font("figure" if is_strong else "small"), self)
+
+    def _widths(self, groups: Sequence[Group]) -> list[float]:
+        return [sum(self._metrics(part.strong).horizontalAdvance(part.text) for part in group) for group in groups]

@@ -1,0 +1,102 @@
+"""What the person should know now: one sentence each, with at most one thing to do; two at most are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.live import Notice
+from app.theme import Theme
+from app.views.controls import CopyButton, IconButton, Label
+
+_MOST: Final = 2
+_LAPSE_MS: Final = 60_000  # as long as a deletion can be undone
+
+
+class NoticeCard(QFrame):
+    """One notice."""
+
+    dismissed = Signal()
+
+    def __init__(self, theme: Theme, notice: Notice, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.notice = notice
+        self.setObjectName("notice")
+        self.setAccessibleName(notice.sentence)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 6, 6, 6)
+        row.setSpacing(8)
+        sentence = Label(theme, notice.sentence, "list")
+        sentence.setWordWrap(True)
+        sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row.addWidget(sentence, 1)
+        if notice.detail:
+            row.addWidget(self._details(theme, notice.detail))
+        self.action_button = self._action(theme, notice.action_label, notice.action)
+        if self.action_button is not None:
+            row.addWidget(self.action_button)
+        self.close_button = IconButton(theme, "close", "Dismiss", self, 30)
+        self.close_button.clicked.connect(self.dismissed)
+        row.addWidget(self.close_button)
+
+    def _details(self, theme: Theme, detail: str) -> CopyButton:
+        button = CopyButton(theme, "Copy details", "Copy the technical details", self)
+        button.setToolTip(detail[:400])
+        button.clicked.connect(lambda: QGuiApplication.clipboard().setText(detail))
+        return button
+
+    def _action(self, theme: Theme, label: str, action: Callable[[], None] | None) -> QPushButton | None:
+        if not label or action is None:
+            return None
+        button = QPushButton(label, self)
+        button.setObjectName("noticeAction")
+        button.setFont(theme.font("button"))
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        button.clicked.connect(self.dismissed)
+        button.clicked.connect(lambda _checked: action())
+        return button
+
+
+class NoticeBar(QWidget):
+    """The latest notices, the newest at the bottom. One that is said again is not shown twice."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._cards: list[NoticeCard] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        self.hide()
+
+    @property
+    def cards(self) -> tuple[NoticeCard, ...]:
+        """The notices on view."""
+        return tuple(self._cards)
+
+    def show_notice(self, notice: Notice) -> None:
+        """Show a notice; the oldest goes if there are two already."""
+        for card in [card for card in self._cards if card.notice.sentence == notice.sentence]:
+            self._remove(card)
+        while len(self._cards) >= _MOST:
+            self._remove(self._cards[0])
+        card = NoticeCard(self._theme, notice, self)
+        card.dismissed.connect(lambda: self._remove(card))
+        if notice.action_label == "Undo":  # what can no longer be undone need not be said any more
+            QTimer.singleShot(_LAPSE_MS, card, card.dismissed.emit)
+        self._cards.append(card)
+        self._column.addWidget(card)
+        self.show()
+
+    def _remove(self, card: NoticeCard) -> None:
+        if card in self._cards:
+            self._cards.remove(card)
+            self._column.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self.setVisible(bool(self._cards))

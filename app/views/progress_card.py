@@ -1,0 +1,155 @@
+"""A model on its way: which step, how far, how fast, and Cancel. The composer stays usable beside it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.live import ModelState
+from app.theme import Theme
+from app.views import words
+from app.views.controls import ElidedLabel, Label
+from engine.events import LoadProgress, LoadStage
+
+_SWEEP_MS: Final = 40
+_RATE_AFTER_S: Final = 0.8  # a rate over less time jumps about
+
+
+class ProgressLine(QWidget):
+    """A thin bar; where the end is not known a short piece of it wanders, unless less motion is asked for."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._share: float | None = None
+        self._at = 0.0
+        self._timer = QTimer(self)
+        self._timer.setInterval(_SWEEP_MS)
+        self._timer.timeout.connect(self._sweep)
+        self.setFixedHeight(4)
+
+    @property
+    def share(self) -> float | None:
+        """Between 0 and 1; None while the end is not known."""
+        return self._share
+
+    def show_share(self, share: float | None) -> None:
+        """Show how much is done."""
+        self._share = None if share is None else max(0.0, min(1.0, share))
+        if share is None and self.isVisible() and self._theme.motion_ms():
+            self._timer.start()
+        else:
+            self._timer.stop()
+        self.update()
+
+    def hideEvent(self, event: object) -> None:
+        self._timer.stop()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color("line"))
+        painter.drawRoundedRect(QRectF(self.rect()), 2, 2)
+        left = 0.0 if self._share is not None else self._at * (self.width() + 80) - 80
+        width = self.width() * self._share if self._share is not None else 80
+        box = QRectF(left, 0, width, self.height()).intersected(QRectF(self.rect()))
+        painter.setBrush(self._theme.color("accent"))
+        painter.drawRoundedRect(box, 2, 2)
+
+    def _sweep(self) -> None:
+        self._at = (self._at + 0.02) % 1.0
+        self.update()
+
+
+class ProgressCard(QFrame):
+    """Shown while a model is downloaded, imported or loaded."""
+
+    cancel_requested = Signal()
+
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("progress")
+        self._clock = clock
+        self._first: tuple[LoadStage, float, int] | None = None
+        self._sentence = ElidedLabel(theme, "", "list")
+        self._detail = Label(theme, "", "small", "muted")
+        self._line = ProgressLine(theme, self)
+        self._cancel = QPushButton("Cancel", self)
+        self._cancel.setObjectName("quiet")
+        self._cancel.setFont(theme.font("list"))
+        self._cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._cancel.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._cancel.clicked.connect(self.cancel_requested)
+        self._lay_out()
+        self.hide()
+
+    @property
+    def sentence(self) -> str:
+        """What goes on."""
+        return self._sentence.text()
+
+    @property
+    def detail(self) -> str:
+        """How far and how fast."""
+        return self._detail.text()
+
+    @property
+    def line(self) -> ProgressLine:
+        """The bar."""
+        return self._line
+
+    @property
+    def cancel_button(self) -> QPushButton:
+        """Gives the load up."""
+        return self._cancel
+
+    def show_model(self, model: ModelState) -> None:
+        """Show the step in progress, or nothing when there is none."""
+        if model.phase != "working":
+            self._first = None
+            self.hide()
+            return
+        self.show()
+        self._sentence.setText(model.sentence)
+        step = model.step
+        self._detail.setText(self._detail_of(step) if step is not None else "")
+        known = step is not None and step.total > 0
+        self._line.show_share(step.done / step.total if step is not None and known else None)
+
+    def _detail_of(self, step: LoadProgress) -> str:
+        now = self._clock()
+        if self._first is None or self._first[0] != step.stage or step.done < self._first[2]:
+            self._first = (step.stage, now, step.done)
+        elapsed, done = now - self._first[1], step.done - self._first[2]
+        rate = done / elapsed if elapsed >= _RATE_AFTER_S and done > 0 else None
+        if step.total <= 0:
+            return ""
+        if step.stage is not LoadStage.DOWNLOAD:
+            return f"{100 * step.done // step.total} %"
+        parts = [f"{words.size(step.done)} of {words.size(step.total)}"]
+        if rate is not None:
+            parts += [f"{words.size(rate)}/s", f"{words.seconds_left((step.total - step.done) / rate)} left"]
+        return " · ".join(parts)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(12)
+        top.addWidget(self._sentence, 1)
+        top.addWidget(self._detail)
+        text = QVBoxLayout()
+        text.setSpacing(8)
+        text.addLayout(top)
+        text.addWidget(self._line)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 12, 12, 12)
+        row.setSpacing(16)
+        row.addLayout(text, 1)
+        row.addWidget(self._cancel)

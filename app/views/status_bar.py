@@ -1,0 +1,157 @@
+"""The line at the bottom: device and why, context used, what goes on, the figures of the turn, memory."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psutil
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from app.live import LiveTurn, ModelState
+from app.theme import Theme
+from app.views import turn_figures, words
+from app.views.figures import FigureLine, Group, Part, strong, text_of
+from engine.events import ModelInfo
+
+HEIGHT: Final = 32
+_MEMORY_MS: Final = 2000
+_DEVICES: Final = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
+
+
+class ContextBar(QWidget):
+    """A thin bar: how much of the context is used."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._share = 0.0
+        self.setFixedSize(88, 6)
+
+    @property
+    def share(self) -> float:
+        """Between 0 and 1."""
+        return self._share
+
+    def show_share(self, share: float) -> None:
+        """Show another share, between 0 and 1."""
+        self._share = max(0.0, min(1.0, share))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color("line"))
+        painter.drawRoundedRect(QRectF(self.rect()), 3, 3)
+        if self._share > 0:
+            painter.setBrush(self._theme.color("warning" if self._share > 0.9 else "accent"))
+            width = max(6.0, self.width() * self._share)
+            painter.drawRoundedRect(QRectF(0, 0, width, self.height()), 3, 3)
+
+
+class StatusBar(QFrame):
+    """Always says device, context and memory; leaves out the least important where the window is narrow."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("status")
+        self.setFixedHeight(HEIGHT)
+        self._live = LiveTurn()
+        self._model = ModelState()
+        self._process = psutil.Process()
+        self._device = FigureLine(theme, self)
+        self._context = FigureLine(theme, self)
+        self._bar = ContextBar(theme, self)
+        self._turn = FigureLine(theme, self)
+        self._memory = FigureLine(theme, self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(20, 0, 20, 0)
+        row.setSpacing(16)
+        for part in (self._device, self._context, self._bar):
+            row.addWidget(part)
+        row.addStretch(1)
+        row.addWidget(self._turn)
+        row.addWidget(self._memory)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_MEMORY_MS)
+        self._timer.timeout.connect(self._show_memory)
+        self._timer.start()
+        self._show_memory()
+        self._show()
+
+    @property
+    def text(self) -> str:
+        """All that it says, for tests."""
+        lines = (self._device, self._context, self._turn, self._memory)
+        return "; ".join(text_of(line.groups) for line in lines if line.groups)
+
+    @property
+    def context_bar(self) -> ContextBar:
+        """How full the context is."""
+        return self._bar
+
+    def show_model(self, model: ModelState) -> None:
+        """Show the device, and the size of the context."""
+        self._model = model
+        self._show()
+
+    def show_turn(self, live: LiveTurn) -> None:
+        """Show how far the turn has come."""
+        self._live = live
+        self._show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, HEIGHT)
+
+    def _show(self) -> None:
+        info = self._model.info
+        self._device.show_groups(((Part(device_words(info)),),) if info is not None else _model_words(self._model))
+        self._device.setToolTip(text_of(self._device.groups))
+        self._context.show_groups(_context(self._live, info))
+        self._bar.show_share(self._live.context_used / info.context_limit if info is not None else 0.0)
+        self._turn.show_groups(turn_groups(self._live, self._model))
+        self._turn.setToolTip(text_of(self._turn.groups))
+        self._fit()
+
+    def _show_memory(self) -> None:
+        used = self._process.memory_info().rss
+        self._memory.show_groups(((Part("Memory "), strong(words.size(used))),))
+
+    def _fit(self) -> None:
+        """Leave out what has no room, the least important first."""
+        room = self.width() - 40
+        for part in (self._context, self._memory, self._turn, self._device, self._bar):
+            need = part.sizeHint().width() if isinstance(part, FigureLine) else part.width()
+            shown = need <= room and (part is not self._bar or bool(self._context.groups))
+            part.setVisible(shown)
+            room -= need + 16 if shown else 0
+
+
+def device_words(info: ModelInfo) -> str:
+    """The device and why it was chosen: "CPU, 2 threads · no CUDA device found"."""
+    name = _DEVICES.get(info.device, info.device)
+    return f"{name}, {info.device_reason}" if info.device_reason else name
+
+
+def _model_words(model: ModelState) -> tuple[Group, ...]:
+    return ((Part("No model is loaded" if model.phase != "working" else "The model is on its way"),),)
+
+
+def _context(live: LiveTurn, info: ModelInfo | None) -> tuple[Group, ...]:
+    if info is None:
+        return ()
+    return ((Part("Context "), strong(words.count(live.context_used)), Part(f" of {words.count(info.context_limit)}")),)
+
+
+def turn_groups(live: LiveTurn, model: ModelState) -> tuple[Group, ...]:
+    """What goes on before the first token, then TTFT, rate and tokens reused and new."""
+    if live.phase in ("queued", "prefill"):
+        return ((Part(words.phase(live, model)),),)
+    reuse = turn_figures.reuse(live.cached, live.prefill_total, "tokens")
+    return (*turn_figures.ttft(live.ttft_s), *turn_figures.decode_rate(live.tokens_per_s), *reuse)
