@@ -21,13 +21,14 @@ ABSENT = missing_tools()
 pytestmark = [
     pytest.mark.xvfb,
     pytest.mark.model,
+    pytest.mark.timeout(600),
     pytest.mark.skipif(sys.platform != "linux", reason="Xvfb is for Linux"),
     pytest.mark.skipif(
         bool(ABSENT) and not os.environ.get("CI"),
         reason=f"needs {', '.join(ABSENT)}: sudo apt install xvfb openbox xdotool imagemagick",
     ),
 ]
-ANSWER_S = 90
+ANSWER_S = 180
 SAVE_S = 1.0  # what a kill may cost
 SLACK_S = 0.8  # two busy cores, and this test's own polling
 
