@@ -79,17 +79,3 @@ def test_the_window_side_imports_neither_torch_nor_transformers():
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-
-
-def test_ten_thousand_signals_do_not_use_up_true():
-    code = (
-        "import app\n"
-        "from PySide6.QtCore import QCoreApplication, QObject, Signal\n"
-        "class Sender(QObject):\n"
-        "    sent = Signal(object)\n"
-        "core, sender = QCoreApplication([]), Sender()\n"
-        "for number in range(10_000):\n"
-        "    sender.sent.emit(number)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
