@@ -193,6 +193,7 @@ class Chats(QObject):
 
     def shutdown(self) -> None:
         """Stop what goes on; replies in progress are saved as far as they came."""
+        self._bridge.arrived.disconnect(self.apply)  # figures that come now would find a closed store
         self._undo_ends.stop()
         self._loader.cancel()
         for session in self._sessions.values():

@@ -81,12 +81,13 @@ def test_ttft_counts_from_enter_also_when_the_question_waited_for_the_model(qtbo
     told = ask(world)
     after = time.perf_counter()
     qtbot.wait(60)
+    waited = time.perf_counter() - after
     assert world.session.live.phase == "queued"
     assert not world.worker.requests
     gate.release(3)
     qtbot.waitUntil(lambda: not world.session.busy)
     assert before <= world.worker.requests[0].submitted_at <= after
-    assert told.finished[0].stats.ttft_s >= 0.06
+    assert told.finished[0].stats.ttft_s >= waited
     assert told.finished[0].model == "scripted"
 
 

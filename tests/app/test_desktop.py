@@ -1,0 +1,187 @@
+"""The whole program, as its own process or in this one, with a scripted worker behind the window."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+from functools import partial
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication
+
+from app import migrations
+from app.desktop import Desktop
+from app.store import Store
+from tests.app.fake_worker import FakeWorker, Reply
+
+PROGRAM = textwrap.dedent(
+    """
+    import sys
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+    from app.desktop import run
+    from tests.app.fake_worker import FakeWorker
+
+    class Worker(FakeWorker):
+        def load(self, name):
+            window = next(w for w in QApplication.topLevelWidgets() if w.objectName() == "window")
+            print("loading", name, window.isVisible(), window.windowTitle(), flush=True)
+            return super().load(name)
+
+    QMessageBox.critical = lambda parent, title, sentence: print("shown:", sentence, flush=True)
+    model = sys.argv[1] if len(sys.argv) > 1 else None
+    sys.exit(run(["--model", model, "--new"] if model else [], model, False, Worker))
+    """
+)
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="these signals are POSIX")
+
+
+@pytest.fixture
+def start():
+    children = []
+
+    def begin(*arguments):
+        command = [sys.executable, "-c", PROGRAM, *arguments]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        children.append(child)
+        return child
+
+    yield begin
+    for child in children:
+        if child.poll() is None:
+            child.kill()
+        child.communicate()
+
+
+@posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_terminal_can_end_it_cleanly(start, loquat_home, number):
+    child = start()
+    assert child.stdout.readline() == "loading None True Loquat\n"
+    child.send_signal(number)
+    out, err = child.communicate(timeout=20)
+    assert (child.returncode, out, err) == (0, "", "")
+    assert {file.name for file in loquat_home.data.iterdir()} == {"conversations.sqlite3"}
+    log = (loquat_home.logs / "loquat.log").read_text()
+    assert "ERROR" not in log
+    assert "WARNING" not in log
+
+
+@posix
+def test_a_second_start_brings_the_first_window_up_and_ends(start, loquat_home):
+    first = start()
+    assert first.stdout.readline().startswith("loading None")
+    second = start("other")
+    out, err = second.communicate(timeout=20)
+    assert (second.returncode, out, err) == (0, "", "")
+    assert first.stdout.readline() == "loading other True Loquat\n"
+    first.send_signal(signal.SIGTERM)
+    assert first.communicate(timeout=20)[1] == ""
+    assert first.returncode == 0
+
+
+def test_a_newer_database_is_refused_with_a_sentence(start, loquat_home):
+    Store(loquat_home.database).close()
+    db = sqlite3.connect(loquat_home.database)
+    db.execute(f"PRAGMA user_version = {len(migrations.STEPS) + 1}")
+    db.close()
+    child = start()
+    out, err = child.communicate(timeout=20)
+    sentence = "Your conversations were saved by a newer version of Loquat. Please update Loquat to open them."
+    assert (child.returncode, out, err) == (2, f"shown: {sentence}\n", f"{sentence}\n")
+
+
+def test_a_data_folder_that_is_a_file_is_refused_with_a_sentence(start, loquat_home):
+    loquat_home.data.parent.mkdir(parents=True, exist_ok=True)
+    loquat_home.data.write_text("in the way")
+    child = start()
+    err = child.communicate(timeout=20)[1]
+    assert child.returncode == 2
+    assert err.startswith("Loquat cannot keep its files in ")
+
+
+class Paints(QObject):
+    """Notes when the window is painted."""
+
+    def __init__(self, told):
+        super().__init__()
+        self.told = told
+
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint:
+            self.told.append("painted")
+        return False
+
+
+@pytest.fixture
+def make_desktop(qtbot, loquat_home):
+    made = []
+
+    def make(*replies, worker=FakeWorker):
+        desktop = Desktop(QApplication.instance(), loquat_home, partial(worker, replies=replies))
+        made.append(desktop)
+        return desktop
+
+    yield make
+    for desktop in made:
+        desktop.window.close()
+        if desktop.bridge._worker.thread.is_alive():
+            assert desktop.close()
+        desktop.window.deleteLater()
+        desktop.theme.deleteLater()
+
+
+def test_the_model_is_loaded_only_when_the_window_has_been_painted(qtbot, make_desktop):
+    told = []
+
+    class Worker(FakeWorker):
+        def load(self, name):
+            told.append("load")
+            return super().load(name)
+
+    desktop = make_desktop(worker=Worker)
+    watcher = Paints(told)
+    desktop.window.installEventFilter(watcher)
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    assert told[0] == "painted"
+    assert told.count("load") == 1
+
+
+def test_closing_the_window_in_mid_reply_loses_nothing(qtbot, make_desktop):
+    gate = threading.Semaphore(0)
+    desktop = make_desktop(Reply(pieces=tuple("abcd"), gate=gate))
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    desktop.chats.current.send("slow")
+    gate.release(3)
+    qtbot.waitUntil(lambda: desktop.chats.current.live.completion_tokens == 3)
+    desktop.window.resize(700, 600)
+    desktop.window.close()
+    assert desktop.close()
+
+    again = make_desktop()
+    again.show()
+    assert [m.content for m in again.chats.current.messages()] == ["slow", "abc"]
+    assert again.window.size().toTuple() == (700, 600)
+
+
+@pytest.mark.expects_log("settings could not be read")
+@pytest.mark.expects_log("the database is damaged")
+def test_what_was_put_aside_at_the_start_is_told_in_the_window(qtbot, make_desktop, loquat_home):
+    loquat_home.config.mkdir(parents=True)
+    (loquat_home.config / "settings.json").write_text("{")
+    loquat_home.data.mkdir(parents=True)
+    loquat_home.database.write_bytes(b"no database" * 1000)
+    desktop = make_desktop()
+    notices = []
+    desktop.chats.notice.connect(notices.append)
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    assert [("settings" in n.sentence, "damaged" in n.sentence) for n in notices] == [(True, True), (False, True)]
