@@ -270,31 +270,49 @@ def _align(style: str) -> Align:
 def spans(children: Iterable[Token]) -> tuple[Span, ...]:
     """The inline tokens of a block as spans; neighbours of one format are joined."""
     result: list[Span] = []
-    style = Span("")
+    style = _Style()
     for token in children:
-        style = _restyle(style, token)
-        text, code = _literal(token)
-        span = replace(style, text=text, code=code)
-        if not text:
+        if token.nesting:
+            style.turn(token)
             continue
-        if result and replace(result[-1], text="") == replace(span, text=""):
-            span = replace(span, text=result.pop().text + text)
-        result.append(span)
+        text, code = _literal(token)
+        if text:
+            span = style.span(text, code)
+            if result and _same_format(result[-1], span):
+                span = style.span(result.pop().text + text, code)
+            result.append(span)
     return tuple(result)
 
 
-def _restyle(style: Span, token: Token) -> Span:
-    on = token.nesting > 0
-    match token.tag:
-        case "strong":
-            return replace(style, bold=on)
-        case "em":
-            return replace(style, italic=on)
-        case "s":
-            return replace(style, strike=on)
-        case "a":
-            return replace(style, link=str(token.attrs.get("href", "")) if on else "")
-    return style
+@dataclass(slots=True)
+class _Style:
+    """What is open at a point of a paragraph."""
+
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    link: str = ""
+
+    def turn(self, token: Token) -> None:
+        """Open or close what a token opens or closes."""
+        opens = token.nesting > 0
+        match token.tag:
+            case "strong":
+                self.bold = opens
+            case "em":
+                self.italic = opens
+            case "s":
+                self.strike = opens
+            case "a":
+                self.link = str(token.attrs.get("href", "")) if opens else ""
+
+    def span(self, text: str, code: bool) -> Span:
+        """Text in this style."""
+        return Span(text, self.bold, self.italic, self.strike, code, self.link)
+
+
+def _same_format(a: Span, b: Span) -> bool:
+    return (a.bold, a.italic, a.strike, a.code, a.link) == (b.bold, b.italic, b.strike, b.code, b.link)
 
 
 def _literal(token: Token) -> tuple[str, bool]:

@@ -47,6 +47,7 @@ _CJK: Final = {
 }
 _EMOJI: Final = ("Noto Color Emoji", "Apple Color Emoji", "Segoe UI Emoji")
 _FIXED: Final = ("DejaVu Sans Mono", "Noto Sans Mono", "Cascadia Mono", "Consolas", "Menlo", "Liberation Mono")
+_TIGHT: Final = 98.5  # per cent; Inter is spaced for small sizes
 MOTION_MS: Final = 140
 LINE_HEIGHT: Final = 1.55
 
@@ -164,6 +165,8 @@ class Theme(QObject):
         font = QFont([_fixed_family() if role == "code" else FAMILY, *self._fallbacks])
         font.setPointSizeF(_point_size(size))
         font.setWeight(QFont.Weight.DemiBold if strong else QFont.Weight.Normal)
+        if size >= 17:
+            font.setLetterSpacing(QFont.SpacingType.PercentageSpacing, _TIGHT)
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
         if role in ("small", "figure"):
             font.setFeature(QFont.Tag("tnum"), 1)

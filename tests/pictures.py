@@ -1,4 +1,4 @@
-"""Pictures of the real window, to look at: `python -m tests.pictures [FOLDER]`, offscreen unless QT_QPA_PLATFORM says else.
+"""Pictures of the real window, to look at: `python -m tests.pictures [FOLDER]`; offscreen if no QT_QPA_PLATFORM is set.
 
 Each scene is drawn light and dark, wide (1440 x 900) and narrow (640 x 800). Conversations, models and figures are
 examples; the program behind the window is the real one, with a scripted worker in place of the engine's.
@@ -78,52 +78,11 @@ while not done:                         # decode: decides tokens/s
 ```
 """
 NEXT = "And if I edit my first question now, what does that cost?"
-PIECES = tuple(
-    word + " "
-    for word in [
-        "Everything",
-        "after",
-        "the",
-        "edit",
-        "must",
-        "be",
-        "read",
-        "again,",
-        "because",
-        "each",
-        "token's",
-        "keys",
-        "and",
-        "values",
-        "depend",
-        "on",
-        "all",
-        "tokens",
-        "before",
-        "it.",
-        "The",
-        "part",
-        "in",
-        "front",
-        "of",
-        "the",
-        "edit",
-        "stays",
-        "in",
-        "the",
-        "**cache**,",
-        "so",
-        "an",
-        "early",
-        "edit",
-        "costs",
-        "more",
-        "than",
-        "a",
-        "late",
-        "one.",
-    ]
+LATER = (
+    "Everything after the edit must be read again, because each token's keys and values depend on all tokens before "
+    "it. The part in front of the edit stays in the **cache**, so an early edit costs more than a late one."
 )
+PIECES = tuple(word + " " for word in LATER.split())
 RICH = """## Choosing a format
 
 Three formats cover most needs. Each has *one* strength, and `loquat models add` reads the first two.
@@ -143,8 +102,7 @@ Three formats cover most needs. Each has *one* strength, and `loquat models add`
 | GGUF Q4_K | 1 | 4.5 | 0.4 s |
 | safetensors | 6 | 16 | 1.1 s |
 
-> A smaller format is not always faster: below four bits the time goes into unpacking,
-> not into reading.
+> A smaller format is not always faster: below four bits the time goes into unpacking, not reading.
 
 推理为什么慢？因为每个词元都要读取全部权重。 More in [the documentation](https://example.org/formats). 🙂
 """
@@ -182,9 +140,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 class Stage:
     """The program with example conversations."""
 
-    def __init__(
-        self, app: QApplication, home: Path, theme: Theme, replies: tuple[Reply, ...], loads: tuple[Load, ...]
-    ):
+    def __init__(self, home: Path, theme: Theme, replies: tuple[Reply, ...], loads: tuple[Load, ...]) -> None:
         self.store, _ = open_store(home / "conversations.sqlite3")
         self.settings = Settings(home / "settings.json")
         self.bridge = EngineBridge(lambda emit: FakeWorker(emit, replies, loads))
@@ -220,6 +176,7 @@ def add_examples(store: Store, first: tuple[str, ...]) -> None:
     for number, (title, age) in enumerate(PLACES):
         texts = first if number == 0 else ("A question.", "An answer.")
         add_conversation(store, title, age, *texts)
+    assert store.flush(5)
 
 
 Scene = Callable[[Stage], None]
@@ -323,11 +280,11 @@ SCENES: dict[str, tuple[Scene, tuple[str, ...], tuple[Reply, ...]]] = {
 
 
 @contextmanager
-def staged(app: QApplication, theme: Theme, scene: str, size: QSize) -> Iterator[Stage]:
+def staged(theme: Theme, scene: str, size: QSize) -> Iterator[Stage]:
     """A scene, played in a home of its own."""
     play, texts, replies = SCENES[scene]
     with tempfile.TemporaryDirectory() as home:
-        stage = Stage(app, Path(home), theme, replies, (Load(MODEL),))
+        stage = Stage(Path(home), theme, replies, (Load(MODEL),))
         if texts:
             add_examples(stage.store, texts)
         stage.window.resize(size)
@@ -382,7 +339,7 @@ def main() -> None:
         theme.set_choice(choice)
         for scene in options.scene or SCENES:
             for size in options.size or ("wide", "narrow"):
-                with staged(app, theme, scene, WIDE if size == "wide" else NARROW) as stage:
+                with staged(theme, scene, WIDE if size == "wide" else NARROW) as stage:
                     picture(stage, options.folder / f"{scene}-{choice}-{size}.png")
 
 

@@ -19,7 +19,7 @@ from app.views.message_view import MessageView
 from app.views.waiting_line import WaitingLine
 
 COLUMN: Final = 680
-MARGIN: Final = 24
+MARGIN: Final = 20
 _TOP: Final = 24
 _BOTTOM: Final = 28
 _AFTER_QUESTION: Final = 20
@@ -34,6 +34,7 @@ class _Slot:
     message: StoredMessage
     height: int
     view: MessageView | None = None
+    laid_out: int = 0  # the width for which `height` is right; 0 while it is an estimate
 
 
 class ChatView(QScrollArea):
@@ -186,7 +187,8 @@ class ChatView(QScrollArea):
     def _scrolled(self, value: int) -> None:
         if not self._moving:
             self._following = value >= self.verticalScrollBar().maximum() - _NEAR_BOTTOM
-            self._arrange()
+            if self._make_near(value):
+                self._arrange()
         self._jump.setVisible(not self._following and self.verticalScrollBar().maximum() > 0)
         self._jump.raise_()
 
@@ -229,7 +231,11 @@ class ChatView(QScrollArea):
 
     def _height_changed(self) -> None:
         view = self.sender()
-        if self._slots and view is self._slots[-1].view:
+        slot = next((slot for slot in reversed(self._slots) if slot.view is view), None)
+        if slot is None:
+            return
+        slot.laid_out = 0
+        if slot is self._slots[-1]:
             self._place_last()
         else:
             self._arrange()
@@ -240,7 +246,7 @@ class ChatView(QScrollArea):
         if slot.view is None or len(self._tops) != len(self._slots):
             self._arrange()
             return
-        slot.height = slot.view.height_for(self._column())
+        _lay_out(slot, self._column())
         slot.view.setGeometry(self._left(), self._tops[-1], self._column(), slot.height)
         self._resize_canvas(self._tops[-1] + slot.height)
 
@@ -269,7 +275,7 @@ class ChatView(QScrollArea):
                 y += _AFTER_QUESTION if self._slots[index - 1].message.role == "user" else _AFTER_ANSWER
             self._tops.append(y)
             if slot.view is not None:
-                slot.height = slot.view.height_for(width)
+                _lay_out(slot, width)
                 slot.view.setGeometry(left, y, width, slot.height)
             y += slot.height
         self._resize_canvas(y)
@@ -295,8 +301,10 @@ class ChatView(QScrollArea):
         return made
 
     def _restyle(self) -> None:
-        for view in self.message_views():
-            view.restyle()
+        for slot in self._slots:
+            slot.laid_out = 0
+            if slot.view is not None:
+                slot.view.restyle()
         self._arrange()
         self.viewport().update()
 
@@ -321,6 +329,11 @@ class ChatView(QScrollArea):
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + max(-60, min(60, step)))
         body = self._drag_view.body
         body.drag_to(body.mapFromGlobal(self._drag_point))
+
+
+def _lay_out(slot: _Slot, width: int) -> None:
+    if slot.view is not None and slot.laid_out != width:
+        slot.height, slot.laid_out = slot.view.height_for(width), width
 
 
 def estimated_height(message: StoredMessage, width: int) -> int:

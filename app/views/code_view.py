@@ -17,7 +17,7 @@ from app.views.rich_text import fill_code, insert_code, new_document
 
 _HEADER: Final = 34
 _PADDING: Final = 16
-_BOTTOM: Final = 12
+_BOTTOM: Final = 14
 _RADIUS: Final = 10
 
 

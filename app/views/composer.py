@@ -15,6 +15,7 @@ _MAX_LINES: Final = 10
 _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _PAGES: Final = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 HINT: Final = "Enter sends, Shift+Enter breaks the line"
+BUSY_HINT: Final = "Esc stops the answer"
 PLACEHOLDER: Final = "Ask anything"
 
 
@@ -149,11 +150,8 @@ class Composer(QFrame):
         """Offer Stop instead of Send while an answer is being written."""
         if busy != self._busy:
             self._busy = busy
+            self._hint.setText(BUSY_HINT if busy else HINT)
             self._update_button()
-
-    def set_hint(self, text: str) -> None:
-        """Say something quietly below the field; an empty text brings the usual hint back."""
-        self._hint.setText(text or HINT)
 
     def focus_editor(self) -> None:
         """Put the keyboard into the field."""

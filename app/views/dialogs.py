@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.views.controls import Label
@@ -31,13 +31,14 @@ class SheetDialog(QDialog):
         self._buttons.addStretch(1)
 
     def add_text(self, text: str, name: str, lines: int) -> QPlainTextEdit:
-        """A field to read and select from."""
+        """A field to read and select from, at least so many lines high."""
         field = QPlainTextEdit(text, self)
         field.setObjectName("reading")
         field.setReadOnly(True)
         field.setAccessibleName(name)
         field.setFont(self._theme.font("code"))
         field.setTabChangesFocus(True)
+        field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         field.setMinimumHeight(lines * field.fontMetrics().lineSpacing() + 24)
         self.column.addSpacing(6)
         self.column.addWidget(field, 1)
@@ -50,6 +51,8 @@ class SheetDialog(QDialog):
         button.setFont(self._theme.font("button" if primary else "list"))
         button.setDefault(primary)
         button.setAutoDefault(primary)
+        if primary:
+            button.setFocus()
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         self._buttons.addWidget(button)
         return button
@@ -65,8 +68,8 @@ class LinkDialog(SheetDialog):
 
     def __init__(self, theme: Theme, address: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Open this link?", "It opens in your browser, outside Loquat.", parent)
-        self.setFixedWidth(480)
-        self.address_field = self.add_text(address, "Address of the link", 3)
+        self.resize(480, 0)
+        self.address_field = self.add_text(address, "Address of the link", 2)
         copy = self.add_button("Copy address")
         cancel = self.add_button("Cancel")
         self.open_button = self.add_button("Open", primary=True)

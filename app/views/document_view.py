@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.markdown import Block, Frames
 from app.theme import Theme
-from app.views.rich_text import chip_rects, cursor_x, new_document
+from app.views.rich_text import CHIP_PADDING, chip_rects, cursor_x, new_document
 
 ITEM_INDENT: Final = 28
 QUOTE_INDENT: Final = 18
@@ -203,7 +203,7 @@ class DocumentView(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color("code_chip"))
         for rect in self._chips:
-            painter.drawRoundedRect(rect.adjusted(-3, 1, 3, 1), 4, 4)
+            painter.drawRoundedRect(rect.adjusted(-CHIP_PADDING, 1, CHIP_PADDING, 1), 4, 4)
 
     def _paint_frames(self, painter: QPainter) -> None:
         x = 0

@@ -54,7 +54,7 @@ class _Dock(QWidget):
             self._column.addWidget(part)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        side = max(MARGIN - 8, (event.size().width() - COLUMN) // 2)
+        side = max(MARGIN, (event.size().width() - COLUMN) // 2)
         self._column.setContentsMargins(side, 0, side, 12)
         super().resizeEvent(event)
 
@@ -155,7 +155,7 @@ class MainWindow(QWidget):
         session.conversation_changed.connect(self._show_title)
         if session.conversation.id not in self._watched:
             self._watched.add(session.conversation.id)
-            session.turn_changed.connect(partial(self._mark_busy, session.conversation.id))
+            session.turn_changed.connect(self._mark_busy)
 
     def _unwatch(self, session: Session) -> None:
         session.message_added.disconnect(self.chat.add_message)
@@ -285,8 +285,10 @@ class MainWindow(QWidget):
             self._show_title(self._session.conversation)
             self.sidebar.mark_open(self._session.conversation.id)
 
-    def _mark_busy(self, conversation_id: str, live: LiveTurn) -> None:
-        busy = live.phase != "idle"
+    def _mark_busy(self, live: LiveTurn) -> None:
+        session = self.sender()
+        assert isinstance(session, Session)  # noqa: S101 - nothing else is connected here
+        conversation_id, busy = session.conversation.id, live.phase != "idle"
         if busy != (conversation_id in self._busy):
             self._busy = self._busy ^ {conversation_id}
             self._show_list()

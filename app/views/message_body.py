@@ -200,7 +200,9 @@ class MessageBody(QWidget):
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def _reconcile(self, blocks: Sequence[Block]) -> None:
-        for index, block in enumerate(blocks):
+        drawn = self.blocks
+        first = next((i for i, (a, b) in enumerate(zip(drawn, blocks, strict=False)) if a != b), len(drawn))
+        for index, block in enumerate(blocks[first:], first):
             if index >= len(self._views):
                 self._views.append(self._make(block))
             elif not _draws(self._views[index], block):
@@ -211,7 +213,7 @@ class MessageBody(QWidget):
         for view in self._views[len(blocks) :]:
             _discard(view)
         del self._views[len(blocks) :]
-        self._lay_out(0)
+        self._lay_out(min(first, len(blocks)))
         self.height_changed.emit()
 
     def _make(self, block: Block) -> DocumentView:

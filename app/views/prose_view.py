@@ -59,9 +59,11 @@ def continuation(old: Block | None, new: Block) -> tuple[Span, ...] | None:
     *same, last = old.spans
     if tuple(same) != new.spans[: len(same)] or len(new.spans) < len(old.spans):
         return None
-    now = new.spans[len(same)]
+    now, later = new.spans[len(same)], new.spans[len(same) + 1 :]
+    if last.code or (later and later[0].code):  # the room beside code belongs to the character before it
+        return None
     if replace(now, text=last.text) != last or not now.text.startswith(last.text):
         return None
     rest = now.text[len(last.text) :]
     grown = (replace(now, text=rest),) if rest else ()
-    return grown + new.spans[len(old.spans) :]
+    return grown + later

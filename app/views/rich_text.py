@@ -28,6 +28,7 @@ from app.highlight import highlight
 from app.markdown import Align, Code, Heading, Paragraph, Span, Table
 from app.theme import LINE_HEIGHT, FontRole, Theme
 
+CHIP_PADDING: Final = 4.0
 CHIP: Final = int(QTextFormat.Property.UserProperty) + 1  # marks inline code
 _LINE_SEPARATOR: Final = "\u2028"
 _HEADING_ROLES: Final[dict[int, FontRole]] = {1: "heading1", 2: "heading2"}
@@ -90,8 +91,15 @@ def span_format(span: Span, theme: Theme) -> QTextCharFormat:
 
 def insert_spans(cursor: QTextCursor, spans: Sequence[Span], theme: Theme) -> None:
     """Write spans at the cursor; a line break stays inside the paragraph."""
-    for span in spans:
-        cursor.insertText(span.text.replace("\n", _LINE_SEPARATOR), span_format(span, theme))
+    for span, following in zip(spans, (*spans[1:], None), strict=True):
+        look = span_format(span, theme)
+        text = span.text.replace("\n", _LINE_SEPARATOR)
+        beside_chip = span.code or (following is not None and following.code)
+        cursor.insertText(text[:-1] if beside_chip else text, look)
+        if beside_chip:  # room for the chip's rounded ends, which lie outside the code's own characters
+            look.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+            look.setFontLetterSpacing(CHIP_PADDING)
+            cursor.insertText(text[-1:], look)
 
 
 def fill_prose(document: QTextDocument, block: Paragraph | Heading, theme: Theme) -> None:
@@ -211,4 +219,5 @@ def _line_rects(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
         first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
         if first < last:
             left, right = cursor_x(line, first), cursor_x(line, last)
-            yield QRectF(left, line.y(), right - left, line.height()).normalized()
+            at_end = CHIP_PADDING if last == end else 0.0  # the room behind the last character is not part of the code
+            yield QRectF(left, line.y(), right - left - at_end, line.height()).normalized()

@@ -25,8 +25,9 @@ from app.views.controls import Label, is_typing
 from app.views.conversation_delegate import ConversationDelegate
 from app.views.conversation_model import ConversationModel
 
-WIDTH: Final = 256
+WIDTH: Final = 272
 _REFRESH_MS: Final = 30_000  # "2 min" becomes "3 min"
+_DOT_AT: Final = 8
 OFFLINE: Final = "Offline. Nothing leaves this machine."
 EMPTY: Final = "Your conversations will stand here.\nThey stay on this machine."
 
@@ -119,16 +120,15 @@ class _Offline(QWidget):
         super().__init__(parent)
         self._theme = theme
         row = QHBoxLayout(self)
-        row.setContentsMargins(18, 0, 0, 0)
-        label = Label(theme, OFFLINE, "small", "muted")
-        row.addWidget(label)
+        row.setContentsMargins(_DOT_AT + 15, 0, 0, 0)
+        row.addWidget(Label(theme, OFFLINE, "small", "muted"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color("good"))
-        painter.drawEllipse(0, self.height() // 2 - 3, 7, 7)
+        painter.drawEllipse(_DOT_AT, self.height() // 2 - 3, 7, 7)
 
 
 class _NewChatButton(QPushButton):
@@ -197,9 +197,7 @@ class Sidebar(QFrame):
         column.addWidget(self._new)
         column.addLayout(self._stack, 1)
         column.addSpacing(4)
-        offline = _Offline(theme, self)
-        offline.setContentsMargins(8, 0, 0, 0)
-        column.addWidget(offline)
+        column.addWidget(_Offline(theme, self))
 
     @property
     def list(self) -> ConversationList:

@@ -18,7 +18,7 @@ EXAMPLES: Final = (
     "Why is the sky blue?",
     "Write a short thank-you note to a neighbour",
     "Three ideas for a rainy Sunday",
-    "Explain recursion with a small Python example",
+    "Explain recursion with a Python example",
 )
 _TWO_COLUMNS: Final = 560
 
@@ -108,7 +108,7 @@ class StartPage(QWidget):
 
     def _arrange(self) -> None:
         columns = 2 if self.width() >= _TWO_COLUMNS else 1
-        side = max(24, (self.width() - 680) // 2)
+        side = max(20, (self.width() - 680) // 2)
         self._column.setContentsMargins(side, 24, side, 24)
         if columns == self._columns:
             return

@@ -7,7 +7,7 @@ from typing import Final
 import psutil
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.live import LiveTurn, ModelState
 from app.theme import Theme
@@ -17,6 +17,8 @@ from engine.events import ModelInfo
 
 HEIGHT: Final = 32
 _MEMORY_MS: Final = 2000
+_MARGIN: Final = 20
+_GAP: Final = 16
 _DEVICES: Final = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS"}
 
 
@@ -27,7 +29,9 @@ class ContextBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._share = 0.0
-        self.setFixedSize(88, 6)
+
+    def sizeHint(self) -> QSize:
+        return QSize(88, 6)
 
     @property
     def share(self) -> float:
@@ -66,20 +70,12 @@ class StatusBar(QFrame):
         self._bar = ContextBar(theme, self)
         self._turn = FigureLine(theme, self)
         self._memory = FigureLine(theme, self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(20, 0, 20, 0)
-        row.setSpacing(16)
-        for part in (self._device, self._context, self._bar):
-            row.addWidget(part)
-        row.addStretch(1)
-        row.addWidget(self._turn)
-        row.addWidget(self._memory)
         self._timer = QTimer(self)
         self._timer.setInterval(_MEMORY_MS)
         self._timer.timeout.connect(self._show_memory)
         self._timer.start()
-        self._show_memory()
         self._show()
+        self._show_memory()
 
     @property
     def text(self) -> str:
@@ -111,36 +107,68 @@ class StatusBar(QFrame):
 
     def _show(self) -> None:
         info = self._model.info
-        self._device.show_groups(((Part(device_words(info)),),) if info is not None else _model_words(self._model))
-        self._device.setToolTip(text_of(self._device.groups))
         self._context.show_groups(_context(self._live, info))
         self._bar.show_share(self._live.context_used / info.context_limit if info is not None else 0.0)
-        self._turn.show_groups(turn_groups(self._live, self._model))
-        self._turn.setToolTip(text_of(self._turn.groups))
         self._fit()
+        self._device.setToolTip(text_of(device_words(self._model)))
+        self._turn.setToolTip(text_of(turn_groups(self._live, self._model)))
 
     def _show_memory(self) -> None:
         used = self._process.memory_info().rss
         self._memory.show_groups(((Part("Memory "), strong(words.size(used))),))
+        self._fit()
 
     def _fit(self) -> None:
-        """Leave out what has no room, the least important first."""
-        room = self.width() - 40
-        for part in (self._context, self._memory, self._turn, self._device, self._bar):
-            need = part.sizeHint().width() if isinstance(part, FigureLine) else part.width()
-            shown = need <= room and (part is not self._bar or bool(self._context.groups))
-            part.setVisible(shown)
-            room -= need + 16 if shown else 0
+        """Place the parts; where there is no room leave out the least important first."""
+        turn = turn_groups(self._live, self._model)
+        for device, with_bar, shown in (
+            (device_words(self._model), True, turn),
+            (device_words(self._model), False, turn),
+            (device_words(self._model, short=True), True, turn),
+            (device_words(self._model, short=True), False, turn),
+            (device_words(self._model, short=True), False, turn[:-1]),
+        ):
+            self._device.show_groups(device)
+            self._turn.show_groups(shown)
+            self._bar.setVisible(with_bar and bool(self._context.groups))
+            if self._needed() <= self.width():
+                break
+        self._place()
+
+    def _parts(self) -> tuple[list[QWidget], list[QWidget]]:
+        """What stands at the left and at the right, with something to say."""
+        left: list[QWidget] = [part for part in (self._device, self._context) if part.groups]
+        if not self._bar.isHidden():
+            left.append(self._bar)
+        return left, [part for part in (self._turn, self._memory) if part.groups]
+
+    def _needed(self) -> int:
+        parts = [part for side in self._parts() for part in side]
+        return sum(part.sizeHint().width() + _GAP for part in parts) + 2 * _MARGIN
+
+    def _place(self) -> None:
+        left, right = self._parts()
+        x = _MARGIN
+        for part in left:
+            x += self._put(part, x) + _GAP
+        x = self.width() - _MARGIN
+        for part in reversed(right):
+            x -= self._put(part, x - part.sizeHint().width()) + _GAP
+
+    def _put(self, part: QWidget, x: int) -> int:
+        size = part.sizeHint()
+        part.setGeometry(x, (self.height() - size.height()) // 2, size.width(), size.height())
+        return size.width()
 
 
-def device_words(info: ModelInfo) -> str:
-    """The device and why it was chosen: "CPU, 2 threads · no CUDA device found"."""
+def device_words(model: ModelState, short: bool = False) -> tuple[Group, ...]:
+    """The device and why it was chosen: "CPU, 2 threads · no CUDA device found"; what stands there without a model."""
+    info = model.info
+    if info is None:
+        return ((Part("The model is on its way" if model.phase == "working" else "No model is loaded"),),)
+    reason = info.device_reason.partition(" · ")[0] if short else info.device_reason
     name = _DEVICES.get(info.device, info.device)
-    return f"{name}, {info.device_reason}" if info.device_reason else name
-
-
-def _model_words(model: ModelState) -> tuple[Group, ...]:
-    return ((Part("No model is loaded" if model.phase != "working" else "The model is on its way"),),)
+    return ((Part(f"{name}, {reason}" if reason else name),),)
 
 
 def _context(live: LiveTurn, info: ModelInfo | None) -> tuple[Group, ...]:
