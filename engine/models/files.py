@@ -14,7 +14,7 @@ from typing import IO, BinaryIO, Final
 from engine.errors import DiskFull, EngineError
 from engine.models.progress import megabytes
 
-_FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+_FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
 _BLOCK: Final = 4 * 1024 * 1024
 # Left free, so that the system and other programs go on working.
 _RESERVE: Final = 64 * 1024 * 1024

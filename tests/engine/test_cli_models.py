@@ -1,0 +1,72 @@
+"""`loquat models`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.cli_models import run
+from engine.paths import Paths
+from tests.engine.models.gguf_files import write_gguf
+
+TinyModel = Callable[..., Path]
+Output = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def gguf_file(tiny_model: TinyModel, tmp_path: Path) -> Path:
+    return write_gguf(tiny_model("llama"), tmp_path / "My Model.gguf")
+
+
+def test_nothing_is_there_at_first(loquat_home: Paths, capsys: Output) -> None:
+    assert run(["list"], loquat_home) == 0
+    assert capsys.readouterr().out.startswith("No models yet;")
+
+
+def test_models_are_added_listed_chosen_and_removed(
+    loquat_home: Paths, gguf_file: Path, tiny_model: TinyModel, capsys: Output
+) -> None:
+    assert run(["add", str(gguf_file)], loquat_home) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "Added my-model (Tiny Model, 0 M, 1 MB).\n"
+    progress = shown.err.splitlines()
+    assert progress == ["Checking My Model.gguf", "Reading My Model.gguf", "Importing My Model.gguf"]
+    assert run(["add", str(tiny_model("qwen2")), "--name", "second"], loquat_home) == 0
+    assert run(["default", "second"], loquat_home) == 0
+    capsys.readouterr()
+    assert run(["list"], loquat_home) == 0
+    head, first, second = capsys.readouterr().out.splitlines()
+    assert head.split() == ["NAME", "PARAMETERS", "ON", "DISK", "ARCHITECTURE", "LABEL"]
+    assert first.startswith("   my-model ") and second.startswith("*  second ")
+    assert head.index("LABEL") == first.index("Tiny Model") == second.index("tiny-qwen2")
+    assert run(["remove", "second"], loquat_home) == 0
+    assert capsys.readouterr().out.startswith("Removed second; ")
+    assert run(["list"], loquat_home) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("*  my-model ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["add", "missing.gguf"], "There is no file or folder"),
+        (["remove", "nobody"], "There is no model named nobody"),
+        (["default", "nobody"], "There is no model named nobody"),
+        (["add", __file__], "The file test_cli_models.py is no GGUF model"),
+    ],
+)
+def test_an_error_is_one_sentence_and_exit_code_2(
+    arguments: list[str], sentence: str, loquat_home: Paths, capsys: Output
+) -> None:
+    assert run(arguments, loquat_home) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.startswith(sentence) and shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["add"], ["sell", "x"], ["list", "--all"]])
+def test_wrong_usage_is_exit_code_2(arguments: list[str], loquat_home: Paths, capsys: Output) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run(arguments, loquat_home)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: loquat models")
