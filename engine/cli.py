@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from engine.errors import EngineError
 from engine.paths import default_paths
 
-COMMANDS = ("chat", "models", "plan")
+COMMANDS = ("chat", "models", "plan", "verify", "bench")
 ERROR_EXIT = 2
 
 
@@ -38,4 +38,12 @@ def _dispatch(command: str, rest: list[str]) -> int:
         from engine.cli_plan import run as run_plan
 
         return run_plan(rest, default_paths())
+    if command == "verify":
+        from engine.cli_verify import run as run_verify
+
+        return run_verify(rest, default_paths())
+    if command == "bench":
+        from engine.cli_bench import run as run_bench
+
+        return run_bench(rest, default_paths())
     argparse.ArgumentParser(prog="loquat").error(f"unknown command {command}; there are {', '.join(COMMANDS)}.")

@@ -10,6 +10,7 @@ from typing import Final, TextIO
 
 from engine.chat import RequestHandle
 from engine.errors import EngineError
+from engine.models.prepare import prepare
 from engine.models.progress import Step, megabytes
 from engine.models.registry import ModelEntry, Registry
 from engine.paths import Paths
@@ -29,6 +30,15 @@ def run(args: list[str], paths: Paths) -> int:
     except EngineError as error:
         print(error.sentence, file=sys.stderr)
         return ERROR_EXIT
+
+
+def ready_model(paths: Paths, name: str | None) -> ModelEntry:
+    """The model of that name (None: the default one), fetched and imported first if need be.
+
+    Raises:
+        EngineError: There is none of that name, or it cannot be had.
+    """
+    return _finish(prepare(Registry(paths.models), name, RequestHandle("ready")), sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -80,6 +80,11 @@ class Engine:
         """
         return prefill_ahead(self._loaded(), request, handle)
 
+    def forget(self, conversation_id: str) -> None:
+        """Drop a conversation's cache from memory and disk."""
+        if self._model is not None:
+            self._model.store.forget(conversation_id)
+
     def _loaded(self) -> LoadedModel:
         if self._model is None:
             raise ModelNotFound("No model is loaded; choose one first.")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 import psutil
 
@@ -15,6 +17,7 @@ _CONTAINER_LIMITS: Final = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
+_LOOK_S: Final = 0.005
 
 
 def measure_machine(kind: str, limits: tuple[Path, ...] = _CONTAINER_LIMITS) -> Machine:
@@ -70,3 +73,31 @@ def _gpu() -> Machine:
 
     free, total = torch.cuda.mem_get_info()
     return Machine("cuda", total, free + torch.cuda.memory_reserved(), 0)
+
+
+class PeakSampler:
+    """Watches how much RAM this process holds while a block runs.
+
+    Attributes:
+        peak: The most that was seen, in bytes; what comes and goes between two looks, 5 ms apart, is not.
+    """
+
+    def __init__(self) -> None:
+        self.peak = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="peak-sampler", daemon=True)
+
+    def __enter__(self) -> Self:
+        self.peak = resident()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_LOOK_S):
+            self.peak = max(self.peak, resident())

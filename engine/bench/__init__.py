@@ -1,0 +1,1 @@
+"""Benchmarks that a person can rerun: medians over alternating runs, each path beside another in the same run."""

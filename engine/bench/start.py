@@ -1,0 +1,72 @@
+"""`loquat bench start`: from the start of the process to the first token, each run in a fresh process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from engine.bench.harness import Figure, Report, alternate, machine_name, medians
+from engine.bench.process import child_environment
+from engine.errors import EngineError
+from engine.models.registry import ModelEntry
+
+STAGES: Final = (
+    ("process", "process start", "spawned", "began"),
+    ("imports", "imports", "began", "imported"),
+    ("load", "load", "imported", "loaded"),
+    ("first_token", "first token", "loaded", "first_token"),
+    ("total", "in all", "spawned", "first_token"),
+)
+
+
+def bench_start(entry: ModelEntry, runs: int, gguf: Path | None = None) -> Report:
+    """Seconds of each stage, for Loquat and for transformers.
+
+    Args:
+        entry: The model.
+        runs: Of each path; one more is not counted, so that the disk is warm.
+        gguf: Let transformers load this file instead of the model folder.
+
+    Raises:
+        EngineError: A path did not come to its first token.
+    """
+    sources = {"loquat": entry.name, "transformers": str(gguf or entry.folder)}
+    sides = {path: lambda path=path, source=source: _run(path, source) for path, source in sources.items()}
+    results = alternate(sides, runs)
+    about: dict[str, str | int | float] = {
+        "model": entry.label,
+        "machine": machine_name(),
+        "runs": runs,
+        "transformers loads": Path(sources["transformers"]).name,
+    }
+    return Report("start", about, start_figures(results))
+
+
+def start_figures(results: Mapping[str, Sequence[Mapping[str, float]]]) -> list[Figure]:
+    """The medians of each stage, from the moments of every run."""
+    figures = []
+    for name, label, start, end in STAGES:
+        seconds = medians({path: [run[end] - run[start] for run in of] for path, of in results.items()})
+        figures.append(Figure(name, label, "s", _compared(seconds)))
+    peak = medians({path: [run["peak_bytes"] / 2**20 for run in of] for path, of in results.items()})
+    return [*figures, Figure("peak_memory", "peak resident memory", "MiB", _compared(peak))]
+
+
+def _compared(values: Mapping[str, float]) -> dict[str, float | None]:
+    return {**values, "ratio": values["loquat"] / values["transformers"]}
+
+
+def _run(path: str, source: str) -> dict[str, Any]:
+    spawned = time.time()
+    command = [sys.executable, "-m", "engine.bench.first_token", path, source]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=child_environment(), encoding="utf-8"
+    )
+    if done.returncode != 0:
+        raise EngineError(f"The process that measures {path} ended before its first token.", done.stderr)
+    return {"spawned": spawned, **json.loads(done.stdout.splitlines()[-1])}

@@ -1,0 +1,98 @@
+"""`loquat bench`: how fast the model runs on this machine, beside what it is measured against."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.cli_args import Parser, size, whole
+from engine.config import DTYPES, EngineConfig
+from engine.errors import ModelNotFound
+from engine.paths import Paths
+
+if TYPE_CHECKING:
+    import argparse
+
+    from engine.bench.harness import Report
+    from engine.models.registry import ModelEntry
+
+
+def run(args: list[str], paths: Paths) -> int:
+    """Run `loquat bench ARGS` and print the report; returns the exit code.
+
+    Raises:
+        EngineError: An argument is out of bounds, or the model cannot be had.
+    """
+    from engine.cli_models import ready_model
+
+    options = _parser().parse_args(args)
+    entry = ready_model(paths, options.model)
+    print(f"Measuring {entry.label}; other programs disturb the figures.", file=sys.stderr)
+    report = options.measure(entry, paths, options)
+    print(report.json() if options.json else report.table())
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="loquat bench", description="Benchmarks: medians over alternating runs.")
+    benches = parser.add_subparsers(required=True, metavar="BENCH", parser_class=Parser)
+    turns = benches.add_parser("turns", help="time to the first token, with kept caches and without")
+    turns.add_argument("--memory", action="store_true", help="many conversations in little memory instead; minutes")
+    turns.add_argument("--conversations", type=whole(1, 10_000), default=30, help="for --memory", metavar="N")
+    turns.add_argument("--tokens", type=whole(128, 1_000_000), default=2000, help="of each, for --memory", metavar="N")
+    turns.add_argument("--budget", type=size, default=300 << 20, help="for --memory", metavar="SIZE")
+    turns.set_defaults(measure=_turns)
+    for name, reference, what in (("prefill", "float32", "reading"), ("decode", "bfloat16", "writing")):
+        forward = benches.add_parser(name, help=f"{what} speed beside transformers, memory and quality")
+        forward.add_argument(
+            "--tokens", type=whole(2, 1_000_000), action="append", help="of the prompt; may be given again", metavar="N"
+        )
+        forward.add_argument("--reference", choices=DTYPES[1:], default=reference, help="what transformers computes in")
+        forward.set_defaults(measure=_forward, bench=name)
+    start = benches.add_parser("start", help="from the start of the program to the first token")
+    start.add_argument("--gguf", type=Path, help="let transformers load this file", metavar="FILE")
+    start.set_defaults(measure=_start)
+    for bench in (turns, benches.choices["prefill"], benches.choices["decode"], start):
+        _add_common(bench)
+    return parser
+
+
+def _add_common(bench: argparse.ArgumentParser) -> None:
+    bench.add_argument("--model", help="name of the model, as `loquat models list` shows it")
+    bench.add_argument("--runs", type=whole(1, 1000), default=5, help="of each side", metavar="N")
+    bench.add_argument("--dtype", choices=DTYPES, default="auto", help="what Loquat computes in")
+    bench.add_argument("--threads", type=whole(0, 1024), default=0, help="CPU threads; 0: one per core", metavar="N")
+    bench.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def _turns(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:
+    from engine.bench.crowd import Crowd, bench_crowd
+    from engine.bench.turns import bench_turns
+
+    config = EngineConfig(dtype=options.dtype, threads=options.threads)
+    if options.memory:
+        return bench_crowd(entry, config, Crowd(options.conversations, options.tokens, options.budget))
+    return bench_turns(entry, paths, config, options.runs)
+
+
+def _forward(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:
+    from engine.bench import forward
+
+    settings = forward.ForwardOptions(
+        tokens=tuple(options.tokens or (512,)),
+        runs=options.runs,
+        dtype=options.dtype,
+        reference_dtype=options.reference,
+        threads=options.threads,
+    )
+    bench = forward.bench_prefill if options.bench == "prefill" else forward.bench_decode
+    return bench(entry, settings)
+
+
+def _start(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:
+    from engine.bench.start import bench_start
+
+    if options.gguf and not options.gguf.is_file():
+        raise ModelNotFound(f"There is no file {options.gguf}.")
+    return bench_start(entry, options.runs, options.gguf and options.gguf.resolve())
