@@ -14,12 +14,6 @@ from engine import cli
 
 ERROR_EXIT: Final = 2
 DISTRIBUTION: Final = "loquat-chat"
-_COMMANDS: Final = """commands:
-  (none)               open the window
-  chat                 chat in the terminal
-  models               list, add, remove models, or choose the default
-
-`loquat COMMAND --help` tells more."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,12 +38,17 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="loquat",
         description="A local chat application that shows why it is as fast as it is.",
-        epilog=_COMMANDS,
+        epilog=_commands(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[window_options()],
     )
     parser.add_argument("--version", action="version", version=f"loquat {metadata.version(DISTRIBUTION)}")
     return parser
+
+
+def _commands() -> str:
+    lines = [f"  {name:<10} {what}" for name, what in {"(none)": "open the window", **cli.COMMANDS}.items()]
+    return "\n".join(["commands:", *lines, "", "`loquat COMMAND --help` tells more."])
 
 
 def _has_display(platform: str, environment: Mapping[str, str]) -> bool:

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from engine.errors import EngineError
 from engine.paths import default_paths
 
-COMMANDS = ("chat", "models", "plan", "verify", "bench")
+COMMANDS = {  # with what each does, for `loquat --help`
+    "chat": "chat in the terminal",
+    "models": "list, add or remove models, or choose the default",
+    "plan": "show what a model takes in memory, and what fits beside it",
+    "verify": "prove on this machine that kept caches change no answer",
+    "bench": "measure how fast a model runs on this machine",
+}
 ERROR_EXIT = 2
 
 
