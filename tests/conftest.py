@@ -21,6 +21,7 @@ from typing import Any
 # Before Qt, torch and the Hugging Face libraries read them.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin starve each other on a busy machine
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
 
 import hypothesis
