@@ -24,20 +24,21 @@ STAGES: Final = (
 )
 
 
-def bench_start(entry: ModelEntry, runs: int, gguf: Path | None = None) -> Report:
+def bench_start(entry: ModelEntry, runs: int, gguf: Path | None = None, warm_up: bool = True) -> Report:
     """Seconds of each stage, for Loquat and for transformers.
 
     Args:
         entry: The model.
-        runs: Of each path; one more is not counted, so that the disk is warm.
+        runs: Of each path.
         gguf: Let transformers load this file instead of the model folder.
+        warm_up: Run each once before, without counting it, so that the disk is warm.
 
     Raises:
         EngineError: A path did not come to its first token.
     """
     sources = {"loquat": entry.name, "transformers": str(gguf or entry.folder)}
     sides = {path: lambda path=path, source=source: _run(path, source) for path, source in sources.items()}
-    results = alternate(sides, runs)
+    results = alternate(sides, runs, warm_up)
     about: dict[str, str | int | float] = {
         "model": entry.label,
         "machine": machine_name(),

@@ -93,8 +93,9 @@ def run(arguments: Sequence[str]) -> Report:
     context = options.tokens + options.steps + 8
     command = [options.python, str(SCRIPT), str(options.llama_cpp.resolve()), str(threads), str(context)]
     with ExitStack() as stack:
-        subjects = {OURS: stack.enter_context(loquat_subject("loquat", entry.folder, threads=threads))}
-        subjects[THEIRS] = stack.enter_context(SubjectProcess(THEIRS, command))
+        theirs = stack.enter_context(SubjectProcess(THEIRS, command))
+        ours = stack.enter_context(loquat_subject("loquat", entry.folder, threads=threads))
+        subjects = {OURS: ours, THEIRS: theirs}
         report = compare(entry, subjects, options.tokens, options.steps, options.runs)
     print(report.json() if options.json else report.table())
     return report
