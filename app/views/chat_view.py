@@ -94,6 +94,11 @@ class ChatView(QScrollArea):
         """Says what goes on before the first word of an answer."""
         return self._waiting
 
+    @property
+    def scrolls_on(self) -> bool:
+        """Whether it scrolls because text is being selected beyond its edge."""
+        return self._drag_timer.isActive()
+
     def message_views(self) -> tuple[MessageView, ...]:
         """Those that have been made so far, from top to bottom."""
         return tuple(slot.view for slot in self._slots if slot.view is not None)

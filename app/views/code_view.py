@@ -39,6 +39,11 @@ class CodeView(DocumentView):
         """The button that copies the code."""
         return self._copy
 
+    @property
+    def scroll_bar(self) -> QScrollBar:
+        """Moves long lines; its maximum is 0 where none is too long."""
+        return self._bar
+
     def show_block(self, block: Block) -> None:
         """Draw a code block; an open one that has grown is appended to."""
         if block == self._block or not isinstance(block, Code):

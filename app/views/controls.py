@@ -75,7 +75,7 @@ class CopyButton(QuietButton):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_COPIED_MS)
-        self._timer.timeout.connect(self._reset)
+        self._timer.timeout.connect(self.reset)
         self.clicked.connect(self._confirm)
 
     def sizeHint(self) -> QSize:
@@ -83,12 +83,14 @@ class CopyButton(QuietButton):
         widest = max(metrics.horizontalAdvance(text) for text in (self._words, "Copied"))
         return QSize(widest + 16, metrics.height() + 8)
 
+    def reset(self) -> None:
+        """Say what it does again."""
+        self._timer.stop()
+        self.setText(self._words)
+
     def _confirm(self) -> None:
         self.setText("Copied")
         self._timer.start()
-
-    def _reset(self) -> None:
-        self.setText(self._words)
 
 
 class IconButton(QAbstractButton):

@@ -19,6 +19,7 @@ class SheetDialog(QDialog):
         self.setWindowTitle(title)
         self._theme = theme
         heading = Label(theme, title, "heading2")
+        self.sentence = sentence
         words = Label(theme, sentence, "list", "muted")
         words.setWordWrap(True)
         self.column = QVBoxLayout(self)

@@ -34,8 +34,9 @@ class NoticeCard(QFrame):
         sentence.setWordWrap(True)
         sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row.addWidget(sentence, 1)
-        if notice.detail:
-            row.addWidget(self._details(theme, notice.detail))
+        self.details_button = self._details(theme, notice.detail) if notice.detail else None
+        if self.details_button is not None:
+            row.addWidget(self.details_button)
         self.action_button = self._action(theme, notice.action_label, notice.action)
         if self.action_button is not None:
             row.addWidget(self.action_button)

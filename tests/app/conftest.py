@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from app.chats import Chats
 from app.engine_bridge import EngineBridge
@@ -15,6 +16,7 @@ from app.records import StoredMessage
 from app.session import Session
 from app.settings import Settings
 from app.store import Store, open_store
+from app.theme import Theme
 from engine.paths import Paths
 from tests.app.fake_worker import FakeWorker, Load, Reply
 
@@ -70,6 +72,18 @@ class Recorder:
         """The phases passed through, each once."""
         all_phases = [live.phase for live in self.lives]
         return [phase for i, phase in enumerate(all_phases) if i == 0 or all_phases[i - 1] != phase]
+
+
+@pytest.fixture(scope="session")
+def the_theme(qapp: QApplication) -> Theme:
+    return Theme(qapp, "light")
+
+
+@pytest.fixture
+def theme(the_theme: Theme) -> Theme:
+    """The program's look, light; one for all tests, because it belongs to the application."""
+    the_theme.set_choice("light")
+    return the_theme
 
 
 @pytest.fixture

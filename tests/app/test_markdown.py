@@ -1,0 +1,160 @@
+"""Markdown to blocks, at once and in pieces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.markdown import Code, Frame, Heading, Paragraph, Rule, Span, Table, parse, plain_text
+from app.markdown_stream import BlockStream, close_open_inline
+from tests.app.views.conftest import DOCUMENT
+
+
+def test_every_kind_of_block_is_told_apart() -> None:
+    blocks = parse(DOCUMENT)
+    kinds = [type(block) for block in blocks]
+    assert kinds[:5] == [Heading, Paragraph, Paragraph, Code, Paragraph]
+    assert {Table, Rule} <= set(kinds)
+    assert blocks[3] == Code('x = 1\n\ny = "🙂"  # two', "python", True, (Frame("item"),))
+
+
+def test_inline_formats_become_spans() -> None:
+    (block,) = parse("a **b** *c* `d` ~~e~~ [f](http://g)")
+    assert isinstance(block, Paragraph)
+    assert [span for span in block.spans if span.text.strip()] == [
+        Span("a "),
+        Span("b", bold=True),
+        Span("c", italic=True),
+        Span("d", code=True),
+        Span("e", strike=True),
+        Span("f", link="http://g"),
+    ]
+
+
+def test_lists_number_on_and_only_the_first_block_of_an_item_has_the_marker() -> None:
+    blocks = parse("3. a\n\n   b\n1. c\n   - d\n     - e")
+    assert [block.frames for block in blocks] == [
+        (Frame("item", "3."),),
+        (Frame("item"),),
+        (Frame("item", "4."),),
+        (Frame("item"), Frame("item", "•")),
+        (Frame("item"), Frame("item"), Frame("item", "◦")),
+    ]
+
+
+def test_an_item_without_content_still_shows_its_marker() -> None:
+    assert parse("- a\n-\n- c")[1] == Paragraph((), (Frame("item", "•"),))
+
+
+@pytest.mark.parametrize("source", ["<script>alert(1)</script>", "a <b>c</b>", "<img src=x onerror=y>"])
+def test_html_is_shown_as_it_was_written(source: str) -> None:
+    (block,) = parse(source)
+    assert plain_text(block) == source
+
+
+def test_images_are_named_not_fetched() -> None:
+    (block,) = parse("![a cat](https://example.org/cat.png)")
+    assert plain_text(block) == "[image: a cat] (https://example.org/cat.png)"
+
+
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vbscript:x"])
+def test_dangerous_addresses_are_no_links(address: str) -> None:
+    assert all(not span.link for block in parse(f"[click]({address})") for span in block.spans)
+
+
+def test_line_breaks_are_kept() -> None:
+    assert plain_text(parse("Roses are red\nViolets are blue")[0]) == "Roses are red\nViolets are blue"
+
+
+def test_table_alignment_and_cells() -> None:
+    (table,) = parse("| a | b | c |\n|---|:-:|--:|\n| 1 | **2** | 3 |")
+    assert isinstance(table, Table)
+    assert table.aligns == ("left", "center", "right")
+    assert table.rows == (((Span("1"),), (Span("2", bold=True),), (Span("3"),)),)
+
+
+def pieces(text: str, sizes: list[int]) -> list[str]:
+    result, at, turn = [], 0, 0
+    while at < len(text):
+        size = sizes[turn % len(sizes)]
+        result.append(text[at : at + size])
+        at, turn = at + size, turn + 1
+    return result
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=20))
+def test_finished_blocks_are_a_prefix_of_the_whole_whatever_the_pieces(sizes: list[int]) -> None:
+    stream = BlockStream()
+    told = [block for piece in pieces(DOCUMENT, sizes) for block in stream.feed(piece).finished]
+    whole = parse(DOCUMENT)
+    assert tuple(told) == whole[: len(told)]
+    assert len(told) >= len(whole) - 1
+    assert stream.finish() == whole
+
+
+MARKDOWN_ALPHABET = st.text(alphabet="ab \n*_`#->|1.[](): ~\\é🙂", max_size=120)
+
+
+@given(MARKDOWN_ALPHABET, st.lists(st.integers(1, 9), min_size=1, max_size=5))
+def test_any_text_in_any_pieces_ends_as_the_whole(text: str, sizes: list[int]) -> None:
+    stream = BlockStream()
+    for piece in pieces(text, sizes):
+        stream.feed(piece)
+    assert stream.text == text
+    assert stream.finish() == parse(text)
+
+
+def test_an_open_fence_grows_as_plain_text_until_it_is_closed() -> None:
+    stream = BlockStream()
+    assert stream.feed("```py\nx = 1\ny").tail == Code("x = 1\ny", "py", closed=False)
+    assert stream.feed(" = 2\n``").tail == Code("x = 1\ny = 2", "py", closed=False)
+    assert stream.feed("`\nText").finished == (Code("x = 1\ny = 2", "py"),)
+
+
+def test_a_marker_alone_is_not_shown_before_it_is_known_what_it_begins() -> None:
+    stream = BlockStream()
+    stream.feed("A paragraph")
+    assert isinstance(stream.feed("\n-").tail, Paragraph)  # not a setext heading
+    assert stream.feed(" item").tail == Paragraph((Span("item"),), (Frame("item", "•"),))
+
+
+def test_emphasis_is_shown_before_it_is_closed() -> None:
+    tail = BlockStream().feed("It is **very impor").tail
+    assert tail == Paragraph((Span("It is "), Span("very impor", bold=True)))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("**bol", "**bol**"),
+        ("a **b*", "a **b**"),
+        ("`x", "`x`"),
+        ("*it* and **b `c", "*it* and **b `c`**"),
+        ("[label](htt", "label"),
+        ("snake_case_x", "snake_case_x"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+        ("~~s", "~~s~~"),
+        ("a \\*b", "a \\*b"),
+    ],
+)
+def test_what_is_open_is_closed_for_the_moment(written: str, shown: str) -> None:
+    assert close_open_inline(written) == shown
+
+
+def test_a_long_paragraph_is_not_parsed_again_with_each_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    import app.markdown_stream as module
+
+    parsed = 0
+    original = module.outline
+
+    def counted(text: str, *rest: object) -> object:
+        nonlocal parsed
+        parsed += len(text)
+        return original(text, *rest)
+
+    monkeypatch.setattr(module, "outline", counted)
+    stream = BlockStream()
+    for _ in range(4000):
+        stream.feed("eight ch")
+    assert parsed < 20 * len(stream.text) + 2_000 * 250

@@ -1,0 +1,155 @@
+"""Status bar, progress card and notice bar."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from app.live import LiveTurn, ModelState, Notice
+from app.theme import Theme
+from app.views.notice_bar import NoticeBar
+from app.views.progress_card import ProgressCard
+from app.views.status_bar import StatusBar
+from engine.events import LoadProgress, LoadStage
+from tests.app.fake_worker import model_info
+
+INFO = replace(model_info(), device_reason="2 threads · no CUDA device found")
+READY = ModelState("ready", INFO)
+TURN = LiveTurn("decode", "m", 128, 23, 23, 40, 0.0912, 56.04, 705)
+
+
+@pytest.fixture
+def status(qtbot: Any, theme: Theme) -> StatusBar:
+    bar = StatusBar(theme)
+    qtbot.addWidget(bar)
+    bar.resize(1180, bar.height())
+    bar.show()
+    return bar
+
+
+def test_the_status_bar_says_all_there_is_to_say(status: StatusBar) -> None:
+    status.show_model(READY)
+    status.show_turn(TURN)
+    assert status.text.startswith(
+        "CPU, 2 threads · no CUDA device found; Context 705 of 8,192; "
+        "TTFT 0.09 s, 56.0 tok/s, 128 reused + 23 new tokens; Memory "
+    )
+    assert status.text.endswith("MB")
+    assert status.context_bar.share == pytest.approx(705 / 8192)
+
+
+def test_before_the_first_token_it_names_the_phase(status: StatusBar) -> None:
+    status.show_model(READY)
+    status.show_turn(LiveTurn("prefill", prefill_done=80, prefill_total=196))
+    assert "Reads 196 new tokens, 40 %" in status.text
+
+
+def test_without_a_model_it_says_so(status: StatusBar) -> None:
+    assert status.text.startswith("No model is loaded; Memory")
+    status.show_model(ModelState("working"))
+    assert status.text.startswith("The model is on its way; Memory")
+
+
+def test_a_narrow_status_bar_keeps_device_context_rate_and_memory_without_overlap(status: StatusBar) -> None:
+    status.show_model(READY)
+    status.show_turn(TURN)
+    status.resize(640, status.height())
+    assert "CPU, 2 threads; Context 705 of 8,192; TTFT 0.09 s, 56.0 tok/s; Memory" in status.text
+    shown = [part for part in status.findChildren(QWidget) if part.isVisible() and part.sizeHint().width() > 0]
+    parts = sorted((part.geometry() for part in shown), key=lambda box: box.x())
+    assert len(parts) == 4
+    assert all(a.right() < b.left() for a, b in itertools.pairwise(parts))
+    assert parts[-1].right() <= 640
+
+
+def step(done: int, stage: LoadStage = LoadStage.DOWNLOAD, total: int = 93_000_000) -> ModelState:
+    sentence = "Downloading SmolLM2"
+    return ModelState("working", step=LoadProgress("r", stage, done, total, sentence), sentence=sentence)
+
+
+@pytest.fixture
+def card(qtbot: Any, theme: Theme) -> ProgressCard:
+    now = [100.0]
+    made = ProgressCard(theme, clock=lambda: now[0])
+    made.now = now  # type: ignore[attr-defined]
+    qtbot.addWidget(made)
+    return made
+
+
+def test_a_download_shows_bytes_rate_and_what_is_left(card: Any) -> None:
+    card.show_model(step(1_000_000))
+    assert (card.sentence, card.detail) == ("Downloading SmolLM2", "1 MB of 93 MB")
+    card.now[0] += 2.0
+    card.show_model(step(21_000_000))
+    assert card.detail == "21 MB of 93 MB · 10 MB/s · 7 s left"
+    assert card.line.share == pytest.approx(21 / 93)
+
+
+def test_other_steps_show_per_cent_and_an_unknown_end_a_wandering_piece(card: Any, qtbot: Any) -> None:
+    card.show_model(step(3, LoadStage.IMPORT, 12))
+    assert card.detail == "25 %"
+    card.show_model(step(0, LoadStage.LOAD, 0))
+    assert card.detail == ""
+    assert card.line.share is None
+    card.show_model(READY)
+    assert card.isHidden()
+
+
+def test_cancel_is_a_wish(card: Any, qtbot: Any) -> None:
+    card.show_model(step(0))
+    with qtbot.waitSignal(card.cancel_requested):
+        card.cancel_button.click()
+    assert not card.isHidden()  # until the loader says that it ended
+
+
+@pytest.fixture
+def bar(qtbot: Any, theme: Theme) -> NoticeBar:
+    made = NoticeBar(theme)
+    qtbot.addWidget(made)
+    return made
+
+
+def said(bar: NoticeBar) -> list[str]:
+    return [card.notice.sentence for card in bar.cards]
+
+
+def test_at_most_two_notices_the_oldest_goes_and_none_is_shown_twice(bar: NoticeBar) -> None:
+    for sentence in ("One.", "Two.", "Two.", "Three."):
+        bar.show_notice(Notice(sentence))
+    assert said(bar) == ["Two.", "Three."]
+    bar.cards[0].close_button.click()
+    bar.cards[0].close_button.click()
+    assert bar.isHidden()
+
+
+def test_an_action_is_done_once_and_the_notice_goes(bar: NoticeBar) -> None:
+    done: list[int] = []
+    bar.show_notice(Notice("Deleted.", action_label="Undo", action=lambda: done.append(1)))
+    button = bar.cards[0].action_button
+    assert button is not None
+    assert button.text() == "Undo"
+    button.click()
+    assert done == [1]
+    assert said(bar) == []
+
+
+def test_an_action_may_bring_the_next_notice(bar: NoticeBar) -> None:
+    bar.show_notice(Notice("Failed.", action_label="Try again", action=lambda: bar.show_notice(Notice("Failed."))))
+    button = bar.cards[0].action_button
+    assert button is not None
+    button.click()
+    assert said(bar) == ["Failed."]
+
+
+def test_details_are_copied_not_shown(bar: NoticeBar) -> None:
+    bar.show_notice(Notice("It broke.", detail="line 1\nline 2"))
+    copy = bar.cards[0].details_button
+    assert copy is not None
+    copy.click()
+    assert QGuiApplication.clipboard().text() == "line 1\nline 2"
+    copy.reset()
