@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from torch import Tensor
 
 from engine.kv_cache import KVCache
+from engine.speculate import PromptLookup
 
 _CHUNK_TARGET_S = 0.1  # a person who presses Stop should not notice that prefill runs in chunks
 _SMALLEST_CHUNK = 16
@@ -55,7 +57,9 @@ def prefill(
     while done < len(ids):
         if cancelled():
             return None
-        chunk = ids[done : done + pacer.size]
+        if done == len(ids) - 1:
+            cache.mark()  # asking again returns to here
+        chunk = _next_chunk(cache, ids[done:], pacer.size)
         began = time.perf_counter()
         logits = cache.prefill(chunk)
         pacer.took(len(chunk), time.perf_counter() - began)
@@ -64,18 +68,85 @@ def prefill(
     return logits
 
 
-def decode(
-    cache: KVCache, logits: Tensor, sample: Callable[[Tensor], int], limit: int, cancelled: Cancelled
-) -> Iterator[int]:
-    """Generate up to `limit` tokens, one forward pass each.
+def _next_chunk(cache: KVCache, ids: Sequence[int], size: int) -> Sequence[int]:
+    """The ids to read next; where a cache cannot be cropped the last one comes alone, so that a mark lies before it."""
+    chunk = ids[:size]
+    return chunk[:-1] if cache.stateful and 1 < len(chunk) == len(ids) else chunk
 
-    The caller ends it by not asking for more. A token enters the cache only when the next one is wanted, so the
-    last one of a reply is read with the following turn.
+
+def decode(
+    cache: KVCache,
+    logits: Tensor,
+    sample: Callable[[Tensor], int],
+    limit: int,
+    cancelled: Cancelled,
+    *,
+    lookup: PromptLookup | None = None,
+) -> Iterator[int]:
+    """Generate up to `limit` tokens, one forward pass each, or one for several where a draft was right.
+
+    The caller ends it by closing it. A plainly decoded token enters the cache only when the next one is wanted, so
+    the last one of a reply is read with the following turn.
     """
-    for n in range(limit):
-        if cancelled():
-            return
-        token_id = sample(logits)
+    if cancelled():
+        return
+    with contextlib.closing(_tokens(cache, logits, sample, lookup)) as tokens:
+        for made, token_id in enumerate(tokens, 1):
+            yield token_id
+            if made == limit or cancelled():
+                return
+
+
+def _tokens(
+    cache: KVCache, logits: Tensor, sample: Callable[[Tensor], int], lookup: PromptLookup | None
+) -> Generator[int, None, None]:
+    """Tokens without end, drafted ones among them."""
+    token_id = sample(logits)
+    while True:
         yield token_id
-        if n + 1 < limit and not cancelled():
-            logits = cache.decode(token_id)
+        draft = _draft(cache, lookup, token_id)
+        if lookup and draft:
+            token_id = yield from _verify(cache, token_id, draft, sample, lookup)
+        else:
+            token_id = sample(_step(cache, token_id, lookup))
+
+
+def _draft(cache: KVCache, lookup: PromptLookup | None, token_id: int) -> list[int]:
+    if lookup is None:
+        return []
+    lookup.push(token_id)
+    return lookup.guess()[: max(0, cache.room - 1)]
+
+
+def _step(cache: KVCache, token_id: int, lookup: PromptLookup | None) -> Tensor:
+    began = time.perf_counter()
+    logits = cache.decode(token_id)
+    if lookup:
+        lookup.decoded(time.perf_counter() - began)
+    return logits
+
+
+def _verify(
+    cache: KVCache, token_id: int, draft: list[int], sample: Callable[[Tensor], int], lookup: PromptLookup
+) -> Generator[int, None, int]:
+    """Read a token and its draft in one pass, and yield the draft's tokens for as long as the sampler agrees.
+
+    Each position is sampled once, from the logits that plain decoding would have had there, so the draft changes
+    neither the tokens nor their probabilities.
+
+    Returns:
+        The token that was sampled behind the last one that was kept.
+    """
+    began = time.perf_counter()
+    rows = cache.verify([token_id, *draft])
+    seconds = time.perf_counter() - began
+    held, kept = len(cache.ids) - len(draft), 0
+    try:
+        while (token_id := sample(rows[kept])) in draft[kept : kept + 1]:
+            kept += 1
+            lookup.push(token_id)
+            yield token_id
+    finally:
+        cache.crop(held + kept)
+        lookup.verified(len(draft), kept, seconds)
+    return token_id

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 import transformers
@@ -12,42 +14,10 @@ from torch import Tensor
 
 from engine.device import DeviceChoice
 from engine.errors import BadModelFile, UnsupportedModel
+from engine.hf_cache import HfCache, cache_layers, keeps_states
 
-_DEFAULT_CONTEXT = 2048
-
-
-class HfCache:
-    """transformers' DynamicCache, made without a configuration so that sliding-window layers can be cropped."""
-
-    def __init__(self) -> None:
-        self.inner: Any = transformers.DynamicCache()
-
-    @property
-    def length(self) -> int:
-        """Tokens held."""
-        return int(self.inner.get_seq_length())
-
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        tensors = (t for layer in self.inner.layers for t in (layer.keys, layer.values) if t is not None)
-        return sum(t.numel() * t.element_size() for t in tensors)
-
-    def crop(self, length: int) -> bool:
-        """Forget all but the first `length` tokens."""
-        self.inner.crop(length)
-        return True
-
-    def compact(self) -> None:
-        """Nothing to do: this cache has no spare room."""
-
-    def export(self, length: int | None = None) -> dict[str, Tensor]:
-        """Views [kv_heads, length, head_dim] of each layer, `0.keys`, `0.values` and so on."""
-        return {
-            f"{n}.{side}": tensor[0, :, :length]
-            for n, layer in enumerate(self.inner.layers)
-            for side, tensor in (("keys", layer.keys), ("values", layer.values))
-        }
+_DEFAULT_CONTEXT: Final = 2048
+_PROBE: Final = 4  # tokens
 
 
 class HfRunner:
@@ -57,26 +27,32 @@ class HfRunner:
         model: In evaluation mode, on its device.
         choice: Where it runs.
         max_context: Limits the context further, in tokens.
-    """
 
-    description = "transformers"
-    croppable = True
+    Raises:
+        UnsupportedModel: What the model keeps of a conversation is not in its cache, or in none that is known.
+    """
 
     def __init__(self, model: Any, choice: DeviceChoice, max_context: int | None = None) -> None:  # noqa: ANN401
         self._model = model
         self._device = choice.device
-        config = model.config.get_text_config()
+        config = model.config.get_text_config(decoder=True)
+        self._takes_positions = "position_ids" in _parameters(model)
         self.vocab_size = int(config.vocab_size)
-        longest = int(getattr(config, "max_position_embeddings", 0) or _DEFAULT_CONTEXT)
-        self.context_limit = min(longest, max_context or longest)
-        self._layers = int(config.num_hidden_layers)
-        self.cache_format = f"transformers {choice.dtype}"
+        self.context_limit = min(_longest_context(config), max_context or _longest_context(config))
+        self.cache_format = f"transformers-{transformers.__version__} {choice.dtype}"
         self.weight_bytes = sum(p.numel() * p.element_size() for p in model.parameters())
-        self.kv_bytes_per_token = _kv_bytes_per_token(config, choice.dtype)
+        self.croppable = not keeps_states(self.new_cache().layers)
+        self.kv_bytes_per_token = self._measured_bytes_per_token()
+        self._one_by_one = not self.croppable and self._forgets_states()
+        self.description = "transformers" + (", token by token" if self._one_by_one else "")
 
     def new_cache(self) -> HfCache:
-        """An empty cache."""
-        return HfCache()
+        """An empty cache.
+
+        Raises:
+            UnsupportedModel: The model keeps something of a kind that is not known.
+        """
+        return HfCache(cache_layers(self._model.config), self._device)
 
     def restore_cache(self, tensors: Mapping[str, Tensor]) -> HfCache:
         """The cache whose `export` these tensors are; they are copied.
@@ -84,36 +60,72 @@ class HfRunner:
         Raises:
             BadModelFile: They are no cache of this model.
         """
-        if set(tensors) != {f"{n}.{side}" for n in range(self._layers) for side in ("keys", "values")}:
-            raise BadModelFile("A saved cache does not fit this model.", f"{len(tensors)} tensors")
-        cache = HfCache()
-        for n in range(self._layers):
-            keys, values = (tensors[f"{n}.{side}"][None].to(self._device, copy=True) for side in ("keys", "values"))
-            cache.inner.update(keys, values, n)
+        cache = self.new_cache()
+        cache.fill(tensors)
         return cache
 
     def prefill(self, ids: Sequence[int], cache: HfCache, keep: int = 1) -> Tensor:
         """Read `ids` in parallel; logits of the last `keep`, float32 [keep, vocab_size] on the CPU."""
-        with torch.inference_mode():
-            output = self._model(
-                input_ids=torch.tensor([list(ids)], device=self._device),
-                past_key_values=cache.inner,
-                use_cache=True,
-                logits_to_keep=keep,
-            )
-            logits: Tensor = output.logits[0, -keep:].float().cpu()
-        return logits
+        if self._one_by_one and cache.length:
+            every = [self._forward((token_id,), cache, 1) for token_id in ids]
+            return torch.cat(every[-keep:])
+        return self._forward(ids, cache, keep)
 
     def decode(self, token_id: int, cache: HfCache) -> Tensor:
         """Read one token; its logits, float32 [vocab_size] on the CPU."""
-        return self.prefill([token_id], cache)[0]
+        return self._forward((token_id,), cache, 1)[0]
+
+    @torch.inference_mode()
+    def _forward(self, ids: Sequence[int], cache: HfCache, keep: int) -> Tensor:
+        # Positions are given because some models (Bamba) would count from zero in every call.
+        positions = torch.arange(cache.length, cache.length + len(ids), device=self._device)[None]
+        output = self._model(
+            input_ids=torch.tensor([list(ids)], device=self._device),
+            cache=cache.inner,
+            use_cache=True,
+            logits_to_keep=keep,
+            **({"position_ids": positions} if self._takes_positions else {}),
+        )
+        cache.length += len(ids)
+        logits: Tensor = output.logits[0, -keep:].float().cpu()
+        return logits
+
+    def _measured_bytes_per_token(self) -> int:
+        """Read one token and then another: what grew is what a token costs.
+
+        Raises:
+            UnsupportedModel: The cache does not hold what the model remembers.
+        """
+        cache = self.new_cache()
+        self._forward((0,), cache, 1)
+        if not cache.complete:
+            raise UnsupportedModel("This model keeps its state in a way that is not supported; choose another one.")
+        first = cache.nbytes
+        self._forward((0,), cache, 1)
+        return cache.nbytes - first
+
+    def _forgets_states(self) -> bool:
+        """Whether a pass over several tokens ignores the states that earlier ones left.
+
+        transformers computes Mamba, FalconMamba, Jamba and Zamba so: right for a whole prompt and for single
+        tokens, wrong for a prompt in chunks. Such a model reads later chunks token by token.
+        """
+        ids = [n % self.vocab_size for n in range(1, _PROBE + 1)]
+        logits = []
+        for kept in (True, False):
+            cache = self.new_cache()
+            self._forward(ids, cache, 1)
+            if not kept:
+                cache.zero_recurrent_states()
+            logits.append(self._forward(ids, cache, _PROBE))
+        return cache.has_recurrent_states and torch.equal(*logits)
 
 
 def load_hf_runner(folder: Path, choice: DeviceChoice, max_context: int | None = None) -> HfRunner:
     """Load a model folder through transformers: safetensors only, no remote code, no network.
 
     Raises:
-        UnsupportedModel: transformers has no such causal language model.
+        UnsupportedModel: transformers has no such causal language model, or it is of no known kind.
         BadModelFile: The weights cannot be read.
     """
     model: Any
@@ -129,11 +141,24 @@ def load_hf_runner(folder: Path, choice: DeviceChoice, max_context: int | None =
         raise BadModelFile(
             f"The model {folder.name} cannot be read; remove it and add it again.", str(error)
         ) from error
+    if "cache" not in _parameters(model):
+        raise UnsupportedModel(f"The model {folder.name} has an architecture that is not supported.", "no cache")
     return HfRunner(model.to(choice.device).eval(), choice, max_context)
 
 
-def _kv_bytes_per_token(config: Any, dtype: torch.dtype) -> int:  # noqa: ANN401
-    heads = int(config.num_attention_heads)
-    kv_heads = int(getattr(config, "num_key_value_heads", None) or heads)
-    head_dim = int(getattr(config, "head_dim", None) or config.hidden_size // heads)
-    return 2 * int(config.num_hidden_layers) * kv_heads * head_dim * dtype.itemsize
+def _parameters(model: Any) -> Mapping[str, inspect.Parameter]:  # noqa: ANN401
+    return inspect.signature(model.forward).parameters
+
+
+def _longest_context(config: Any) -> int:  # noqa: ANN401
+    """Tokens the model can read with one set of position embeddings.
+
+    LongRoPE and dynamic scaling change all of them once a conversation passes a length, so that what was cached
+    before is no longer what computing afresh would give; the context ends there.
+    """
+    longest = int(getattr(config, "max_position_embeddings", 0) or _DEFAULT_CONTEXT)
+    ropes = getattr(config, "rope_parameters", None) or {}
+    for rope in itertools.chain([ropes], ropes.values()):
+        if isinstance(rope, Mapping) and rope.get("rope_type") in ("longrope", "dynamic"):
+            longest = min(longest, int(rope.get("original_max_position_embeddings") or longest))
+    return longest

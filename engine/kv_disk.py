@@ -1,41 +1,32 @@
-"""KV caches on disk: one safetensors file a conversation, checked before it is believed, oldest out first.
+"""KV caches on disk: one file a conversation, checked before it is believed, oldest out first.
 
-A file is written layer by layer so that writing can be abandoned at once when the person asks something, and
-put in place by a rename. It is never needed: whatever cannot be read or written is logged, and computed again.
+A file is put in place by a rename, and never needed: whatever cannot be read or written is logged, and computed
+again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
 import logging
 import os
-import struct
+import stat
 import threading
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-import safetensors
-import torch
 from filelock import FileLock, Timeout
-from torch import Tensor
+
+from engine.kv_cache import Snapshot, common_prefix, mark_lengths
+from engine.kv_file import UNREADABLE, read_about, read_tensors, write_file
 
 _log = logging.getLogger(__name__)
 
-_PIECE: Final = 4 << 20  # bytes written between two looks at whether to stop
-_NAMES: Final = {
-    torch.float32: "F32",
-    torch.float16: "F16",
-    torch.bfloat16: "BF16",
-    torch.int8: "I8",
-    torch.uint8: "U8",
-    torch.int32: "I32",
-    torch.int64: "I64",
-}
+_STEM: Final = 32  # characters of a conversation's digest that name its file
+_OURS: Final = "[0-9a-f]" * _STEM
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +36,15 @@ class SavedCache:
     Attributes:
         conversation: Whose it is.
         ids: Tokens it holds, int32 [length].
+        marks: Lengths besides the whole one that it holds states of.
         path, nbytes: The file and its size.
-        used: When it was last read or written, seconds since the epoch.
     """
 
     conversation: str
     ids: np.ndarray
+    marks: tuple[int, ...]
     path: Path
     nbytes: int
-    used: float
 
 
 class KVDisk:
@@ -75,8 +66,11 @@ class KVDisk:
         self._limit = limit
         self._lock: FileLock | None = None
         self._index = threading.Lock()  # the store reads while its writer writes
+        self._writing = threading.Lock()  # the store may write while its writer gives up
+        self._saved: dict[str, SavedCache] = {}
         self.problem = self._open()
-        self._saved = {} if self.problem else self._scan()
+        if not self.problem:
+            self._scan()
 
     @property
     def saved(self) -> Sequence[SavedCache]:
@@ -84,109 +78,124 @@ class KVDisk:
         with self._index:
             return tuple(self._saved.values())
 
-    def length_saved(self, conversation: str, ids: Sequence[int]) -> int:
-        """Tokens of this very sequence that are on disk for a conversation, 0 if what is there differs."""
+    def holds(self, conversation: str, ids: Sequence[int], exactly: bool) -> bool:
+        """Whether these tokens are on disk for a conversation: no more than these, or as the beginning of more."""
         with self._index:
             known = self._saved.get(conversation)
-        if known is None or len(known.ids) > len(ids) or not np.array_equal(known.ids, ids[: len(known.ids)]):
-            return 0
-        return len(known.ids)
+        if known is None or len(known.ids) < len(ids) or (exactly and len(known.ids) > len(ids)):
+            return False
+        return common_prefix(known.ids, ids) == len(ids)
 
-    def write(
-        self, conversation: str, ids: Sequence[int], tensors: Mapping[str, Tensor], stop: Callable[[], bool]
-    ) -> bool:
+    def write(self, conversation: str, snapshot: Snapshot, stop: Callable[[], bool]) -> bool:
         """Save a cache; whether it was. False when `stop` said so or the disk refused; then nothing changes."""
-        if self.problem:
-            return False
-        path = self._folder / (hashlib.sha256(conversation.encode()).hexdigest()[:32] + ".safetensors")
-        partial = path.with_suffix(f".{os.getpid()}.partial")
-        try:
-            whole = _write_file(partial, tensors, self._metadata(conversation, ids), ids, stop)
-            if whole:
-                partial.replace(path)
-                with self._index:
-                    self._remember(path)
-                    self._trim()
-            return whole
-        except OSError as error:
-            _log.warning("A conversation's cache was not saved: %s", error)
-            return False
-        finally:
-            _remove(partial)
+        partial = self._path(conversation).with_suffix(f".{os.getpid()}.partial")
+        with self._writing:
+            if self.problem or snapshot.nbytes > self._limit:
+                return False
+            try:
+                whole = write_file(partial, conversation, self._fingerprint, snapshot, stop)
+                if whole:
+                    self._publish(partial, conversation, snapshot)
+                return whole
+            except OSError as error:
+                _log.warning("A conversation's cache was not saved: %s", error)
+                return False
+            finally:
+                _remove(partial)
 
-    def read(self, saved: SavedCache) -> dict[str, Tensor] | None:
-        """The tensors of a file, or None (and the file is gone) if it is damaged."""
+    def read(self, saved: SavedCache, length: int | None) -> Snapshot | None:
+        """The first `length` tokens of a file (None: all), or None, and the file is gone, if it is damaged.
+
+        Args:
+            saved: One of `saved`.
+            length: None where the cache cannot be cropped.
+        """
         try:
-            tensors = _read_file(saved.path)
+            tensors = read_tensors(saved.path, saved.ids)
             os.utime(saved.path)
-            return tensors
-        except (OSError, ValueError, safetensors.SafetensorError) as error:
-            _log.warning("A saved cache is damaged and is not used: %s: %s", saved.path.name, error)
-            self.forget(saved.conversation)
+        except UNREADABLE as error:
+            self._discard(saved, str(error))
             return None
+        if length is None:
+            return Snapshot(saved.ids.tolist(), tensors)
+        return Snapshot(saved.ids[:length].tolist(), {name: tensor[:, :length] for name, tensor in tensors.items()})
+
+    def _discard(self, saved: SavedCache, reason: str) -> None:
+        """Remove a file that is no good, unless another has just taken its place."""
+        with self._index:
+            if self._saved.get(saved.conversation) is not saved:
+                return
+            del self._saved[saved.conversation]
+            _remove(saved.path)
+        _log.warning("A saved cache is damaged and is not used: %s: %s", saved.path.name, reason)
 
     def forget(self, conversation: str) -> None:
         """Remove a conversation's file, if there is one."""
         with self._index:
             saved = self._saved.pop(conversation, None)
-        if saved:
-            _remove(saved.path)
+            if saved:
+                _remove(saved.path)
 
     def close(self) -> None:
-        """Let other programs have the folder."""
-        if self._lock is not None:
-            self._lock.release()
+        """Let other programs have the folder; nothing is saved from now on."""
+        with self._writing:
+            self.problem = "The folder of saved caches is closed."
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
 
     def _open(self) -> str:
         """Make and lock the folder; the problem in one sentence, "" if there is none."""
+        lock = FileLock(self._root / "lock", thread_local=False)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(self._root / "lock")
-            self._lock.acquire(timeout=0)
-            return ""
+            lock.acquire(timeout=0)
         except Timeout:
             sentence = "Another Loquat uses the folder of saved caches; this one keeps its caches in memory only."
         except OSError as error:
             sentence = f"Caches cannot be saved in {self._root} ({error.strerror}); they are kept in memory only."
-        self._lock = None
+        else:
+            self._lock = lock
+            return ""
         _log.warning("%s", sentence)
         return sentence
 
-    def _scan(self) -> dict[str, SavedCache]:
-        for partial in self._root.glob("*/*.partial"):
+    def _scan(self) -> None:
+        for partial in self._root.glob(f"*/{_OURS}.*.partial"):
             _remove(partial)
-        found: dict[str, SavedCache] = {}
-        for path in self._folder.glob("*.safetensors"):
+        for path in _files(self._folder, f"{_OURS}.safetensors"):
             saved = self._inspect(path)
             if saved:
-                found[saved.conversation] = saved
-        return found
+                self._saved[saved.conversation] = saved
+        self._trim()
 
     def _inspect(self, path: Path) -> SavedCache | None:
         try:
-            stat = path.stat()
-            with safetensors.safe_open(path, "pt") as file:
-                about = file.metadata() or {}
-                ids = file.get_tensor("ids").numpy().astype(np.int32)
-            if about.get("fingerprint") != self._fingerprint:
-                raise ValueError("of another model")
-            return SavedCache(about["conversation"], ids, path, stat.st_size, stat.st_mtime)
-        except (OSError, ValueError, KeyError, safetensors.SafetensorError) as error:
+            about = read_about(path)
+            if about.fingerprint != self._fingerprint or self._path(about.conversation) != path:
+                raise ValueError("it is of another model or conversation")
+            return SavedCache(about.conversation, about.ids, mark_lengths(about.names), path, path.stat().st_size)
+        except UNREADABLE as error:
             _log.warning("A saved cache does not fit and is not used: %s: %s", path.name, error)
             _remove(path)
             return None
 
-    def _metadata(self, conversation: str, ids: Sequence[int]) -> dict[str, str]:
-        return {"conversation": conversation, "fingerprint": self._fingerprint, "length": str(len(ids))}
+    def _path(self, conversation: str) -> Path:
+        digest = hashlib.sha256(conversation.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._folder / f"{digest[:_STEM]}.safetensors"
 
-    def _remember(self, path: Path) -> None:
-        saved = self._inspect(path)
-        if saved:
-            self._saved[saved.conversation] = saved
+    def _publish(self, partial: Path, conversation: str, snapshot: Snapshot) -> None:
+        path, nbytes = self._path(conversation), partial.stat().st_size
+        ids = np.array(snapshot.ids, dtype=np.int32)
+        with self._index:
+            partial.replace(path)
+            self._saved[conversation] = SavedCache(conversation, ids, snapshot.marks, path, nbytes)
+            self._trim()
 
     def _trim(self) -> None:
         """Remove the files longest unused, of any model, until the limit holds."""
-        files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self._root.glob("*/*.safetensors"))
+        found = _files(self._root, f"*/{_OURS}.safetensors")
+        files = sorted((about.st_mtime_ns, about.st_size, path) for path, about in found.items())
         over = sum(size for _, size, _ in files) - self._limit
         for _, size, path in files:
             if over <= 0:
@@ -196,64 +205,13 @@ class KVDisk:
             over -= size
 
 
-def _write_file(
-    path: Path, tensors: Mapping[str, Tensor], about: dict[str, str], ids: Sequence[int], stop: Callable[[], bool]
-) -> bool:
-    """Write the safetensors format piece by piece; whether it was finished.
-
-    The header comes first, and in it the checksum of what follows, so its place is kept and it is written last.
-    """
-    every = {"ids": torch.tensor(list(ids), dtype=torch.int32), **tensors}
-    header = _header(every, about, 0)
-    checksum = 0
-    with path.open("wb") as file:
-        file.write(header)
-        for tensor in every.values():
-            data = _bytes(tensor)
-            for start in range(0, len(data), _PIECE):
-                if stop():
-                    return False
-                piece = data[start : start + _PIECE]
-                checksum = zlib.crc32(piece, checksum)
-                file.write(piece)
-        file.seek(0)
-        file.write(_header(every, about, checksum))
-    return not stop()  # what was read after the last look may have changed already
-
-
-def _header(tensors: Mapping[str, Tensor], about: dict[str, str], checksum: int) -> bytes:
-    entries: dict[str, object] = {"__metadata__": {**about, "crc32": f"{checksum:08x}"}}
-    offset = 0
-    for name, tensor in tensors.items():
-        span = [offset, offset + tensor.nbytes]
-        entries[name] = {"dtype": _NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": span}
-        offset = span[1]
-    text = json.dumps(entries).encode()
-    text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text
-
-
-def _read_file(path: Path) -> dict[str, Tensor]:
-    """All tensors but the ids.
-
-    Raises:
-        ValueError: The checksum is wrong.
-    """
-    with safetensors.safe_open(path, "pt") as file:
-        wanted = (file.metadata() or {}).get("crc32")
-        tensors = {name: file.get_tensor(name) for name in file.offset_keys()}
-    checksum = 0
-    for tensor in tensors.values():
-        checksum = zlib.crc32(_bytes(tensor), checksum)
-    if f"{checksum:08x}" != wanted:
-        raise ValueError("its checksum is wrong")
-    del tensors["ids"]
-    return tensors
-
-
-def _bytes(tensor: Tensor) -> memoryview:
-    raw: np.ndarray = tensor.cpu().contiguous().flatten().view(torch.uint8).numpy()
-    return raw.data
+def _files(folder: Path, pattern: str) -> dict[Path, os.stat_result]:
+    """The regular files that match; one that vanishes meanwhile is left out."""
+    found = {}
+    for path in folder.glob(pattern):
+        with contextlib.suppress(FileNotFoundError):
+            found[path] = path.stat()
+    return {path: about for path, about in found.items() if stat.S_ISREG(about.st_mode)}
 
 
 def _remove(path: Path) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from engine.errors import BadModelFile
-from engine.kv_cache import KVCache, common_prefix
+from engine.kv_cache import KVCache, reusable
 from engine.kv_disk import KVDisk, SavedCache
-from engine.kv_writer import KVWriter
+from engine.kv_writer import KVWriter, save
 from engine.runner import AnyRunner
 
 _log = logging.getLogger(__name__)
@@ -34,6 +34,23 @@ class Reuse:
 
     cache: KVCache
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    """A beginning of a prompt that is held somewhere.
+
+    Attributes:
+        length: Tokens.
+        name: The conversation that holds it.
+        held: Its cache, if it is in memory.
+        saved: Its file, if it is on disk.
+    """
+
+    length: int
+    name: str
+    held: KVCache | None = None
+    saved: SavedCache | None = None
 
 
 class KVStore:
@@ -60,37 +77,42 @@ class KVStore:
     def begin(self, conversation: str, ids: Sequence[int]) -> Reuse:
         """The conversation's cache with the longest prefix of `ids` that memory or disk can give it."""
         self._pause()
-        reuse = self._best(conversation, ids)
+        reuse = None
+        while reuse is None:  # a file that proves damaged is gone the next time
+            reuse = self._open(conversation, self._best(conversation, ids), len(ids))
         self._use(conversation, reuse.cache)
-        self._make_room(conversation, self._runner.kv_bytes_per_token * len(ids) - reuse.cache.nbytes)
+        self._make_room({conversation}, 0)
         return reuse
 
     def covers(self, conversation: str, ids: Sequence[int]) -> int:
         """Tokens of `ids` that `begin` could reuse, wherever they are."""
-        own = self._caches.get(conversation)
-        return max(own.covers(ids) if own else 0, self._best_other(conversation, ids)[1], self._best_saved(ids)[1])
+        return self._best(conversation, ids).length
 
     def end(self, conversation: str, stop: Callable[[], bool] = lambda: False) -> None:
-        """After a reply: hold the budget, and save the conversation in the background.
+        """After a reply: hold the budget, and save what is not saved yet in the background.
 
         Args:
             conversation: The one that was answered.
             stop: Polled while caches are moved to disk; True leaves the rest for later.
         """
-        self._make_room(conversation, 0, stop)
-        if self._writer and conversation in self._caches:
-            self._writer.save(conversation, self._caches[conversation])
+        self._make_room({conversation}, 0, stop)
+        if self._writer:
+            self._writer.save(reversed(self._caches.items()))
 
     def fresh(self) -> KVCache:
         """An empty cache that belongs to no conversation, for proofs and benchmarks."""
         self._pause()
         return KVCache(self._runner)
 
+    def settle(self, timeout_s: float = 60.0) -> bool:
+        """Wait until everything is on disk that goes there; whether that came in time."""
+        return self._writer is None or self._writer.wait(timeout_s)
+
     def forget(self, conversation: str) -> None:
         """Drop a conversation's cache from memory and disk."""
         self._pause()
         self._caches.pop(conversation, None)
-        if self._disk:
+        if self._disk and self.settle():  # or the file could still come into place
             self._disk.forget(conversation)
 
     def drop_memory(self, keep: str = "") -> None:
@@ -101,14 +123,13 @@ class KVStore:
 
     def close(self) -> None:
         """Save what is not saved yet, then let the folder go."""
-        self._pause()
-        for name, cache in self._caches.items():
-            self._save(name, cache)
-        self._caches.clear()
         if self._writer:
             self._writer.close()
         if self._disk:
+            for name, cache in self._caches.items():
+                save(self._disk, name, cache)
             self._disk.close()
+        self._caches.clear()
 
     def _pause(self) -> None:
         if self._writer:
@@ -121,62 +142,60 @@ class KVStore:
         self._caches[conversation] = cache
         self._caches.move_to_end(conversation)
 
-    def _best(self, conversation: str, ids: Sequence[int]) -> Reuse:
-        own = self._caches.get(conversation) or KVCache(self._runner)
-        covered = own.covers(ids)
-        saved, on_disk = self._best_saved(ids)
-        other, elsewhere = self._best_other(conversation, ids)
-        if saved and on_disk >= max(covered, elsewhere) + _WORTH_MOVING:
-            restored = self._restored(saved)
-            if restored:
-                return Reuse(restored, "disk")
-        if other and elsewhere >= covered + _WORTH_MOVING:
-            return Reuse(self._copied(other, elsewhere), "other")
-        return Reuse(own, "own" if covered else "none")
+    def _best(self, conversation: str, ids: Sequence[int]) -> _Prefix:
+        """The longest prefix; one that would have to be moved only where that pays."""
+        own = self._caches.get(conversation)
+        best = _Prefix(own.covers(ids) if own else 0, conversation, held=own)
+        for candidates in (self._held_by_others(conversation, ids), self._on_disk(ids)):
+            longest = max(candidates, key=lambda prefix: prefix.length, default=best)
+            if longest.length >= best.length + _WORTH_MOVING:
+                best = longest
+        return best
 
-    def _best_other(self, conversation: str, ids: Sequence[int]) -> tuple[KVCache | None, int]:
-        """The cache of another conversation that covers most, and how much of it can be copied."""
-        if not self._runner.croppable:
-            return None, 0
-        others = [cache for name, cache in self._caches.items() if name != conversation]
-        best = max(others, key=lambda cache: cache.covers(ids), default=None)
-        return best, best.covers(ids) if best else 0
+    def _held_by_others(self, conversation: str, ids: Sequence[int]) -> Iterator[_Prefix]:
+        for name, cache in self._caches.items():
+            if name != conversation:
+                yield _Prefix(cache.covers(ids), name, held=cache)
 
-    def _best_saved(self, ids: Sequence[int]) -> tuple[SavedCache | None, int]:
-        """The saved cache that covers most; one that cannot be cropped counts only as a whole."""
+    def _on_disk(self, ids: Sequence[int]) -> Iterator[_Prefix]:
+        for saved in self._disk.saved if self._disk else ():
+            marks = None if self._runner.croppable else saved.marks
+            yield _Prefix(reusable(saved.ids, marks, ids), saved.conversation, saved=saved)
 
-        def covers(saved: SavedCache) -> int:
-            common = min(common_prefix(saved.ids, ids), len(ids) - 1)
-            return common if self._runner.croppable or common == len(saved.ids) else 0
+    def _open(self, conversation: str, prefix: _Prefix, tokens: int) -> Reuse | None:
+        """The cache for a prompt of so many tokens that begins with this prefix; None if its file is damaged."""
+        own = self._caches.get(conversation)
+        wanted = self._runner.kv_bytes_per_token * tokens
+        if prefix.saved and self._disk:
+            # Until it is restored the file is mapped into memory beside it.
+            self._make_room({conversation}, wanted + prefix.saved.nbytes)
+            restored = self._restored(self._disk, prefix.saved, prefix.length)
+            return Reuse(restored, "disk") if restored else None
+        if prefix.name != conversation and prefix.held:
+            self._make_room({conversation, prefix.name}, wanted)
+            return Reuse(prefix.held.copy(prefix.length), "other")
+        self._make_room({conversation}, wanted - (own.nbytes if own else 0))
+        return Reuse(own or KVCache(self._runner), "own" if prefix.length else "none")
 
-        best = max(self._disk.saved, key=covers, default=None) if self._disk else None
-        return best, covers(best) if best else 0
-
-    def _copied(self, other: KVCache, length: int) -> KVCache:
-        return KVCache.restored(self._runner, other.ids[:length], other.export(length))
-
-    def _restored(self, saved: SavedCache) -> KVCache | None:
-        tensors = self._disk.read(saved) if self._disk else None
-        if tensors is None:
+    def _restored(self, disk: KVDisk, saved: SavedCache, length: int) -> KVCache | None:
+        snapshot = disk.read(saved, length if self._runner.croppable else None)
+        if snapshot is None:
             return None
         try:
-            return KVCache.restored(self._runner, saved.ids.tolist(), tensors)
+            return KVCache.restored(self._runner, snapshot)
         except BadModelFile as error:
             _log.warning("A saved cache does not fit and is not used: %s", error.detail or error.sentence)
+            disk.forget(saved.conversation)
             return None
 
-    def _make_room(self, keep: str, needed: int, stop: Callable[[], bool] = lambda: False) -> None:
+    def _make_room(self, keep: Collection[str], needed: int, stop: Callable[[], bool] = lambda: False) -> None:
         """Move the least recently used caches out until `needed` more bytes fit the budget."""
         over = self.nbytes + max(0, needed) - self._budget
-        for name in [name for name in self._caches if name != keep]:
+        for name in [name for name in self._caches if name not in keep]:
             if over <= 0 or stop():
                 return
             cache = self._caches[name]
             over -= cache.nbytes
-            self._save(name, cache)
+            if self._disk:
+                save(self._disk, name, cache)
             del self._caches[name]
-
-    def _save(self, conversation: str, cache: KVCache) -> None:
-        """Put a cache on disk unless it is there already."""
-        if self._disk and cache.ids and self._disk.length_saved(conversation, cache.ids) < len(cache.ids):
-            self._disk.write(conversation, cache.ids, cache.export(), lambda: False)

@@ -32,9 +32,22 @@ class SequenceCache(Protocol):
     def export(self, length: int | None = None) -> dict[str, Tensor]:
         """The first `length` tokens (None: all), for copies and for the disk.
 
-        The tensors may be views of the cache: whoever keeps them copies them. A cache that cannot be cropped gives
-        all tokens it holds, whatever `length` says.
+        In every tensor of a cache that can be cropped, dimension 1 counts tokens. The tensors may be views of the
+        cache: whoever keeps them copies them. A cache that cannot be cropped gives all tokens it holds, whatever
+        `length` says.
         """
+        ...
+
+
+class StatefulCache(SequenceCache, Protocol):
+    """A cache that cannot be cropped because states in it sum up all tokens: it can only return to a kept state."""
+
+    def state(self) -> dict[str, Tensor]:
+        """Copies of the states as they are now, without what could be cropped."""
+        ...
+
+    def rewind(self, length: int, state: Mapping[str, Tensor]) -> None:
+        """Return to the `length` tokens after which `state` was taken; all later ones are forgotten."""
         ...
 
 
@@ -59,7 +72,7 @@ class Runner(Protocol[Cache]):
 
     @property
     def croppable(self) -> bool:
-        """Whether caches of this model can be cropped; where not, the state at the end of a turn is kept instead."""
+        """Whether caches of this model can be cropped; where not, they are a `StatefulCache`."""
         ...
 
     @property

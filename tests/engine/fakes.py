@@ -68,7 +68,13 @@ class FakeCache:
         pass
 
     def export(self, length: int | None = None) -> dict[str, Tensor]:
-        return {"held": torch.tensor(self.held if not self._croppable else self.held[:length])}
+        return {"held": torch.tensor([self.held if not self._croppable else self.held[:length]], dtype=torch.int64)}
+
+    def state(self) -> dict[str, Tensor]:
+        return self.export()
+
+    def rewind(self, length: int, state: Mapping[str, Tensor]) -> None:
+        self.held = state["held"][0].tolist()
 
 
 class FakeRunner:
@@ -104,7 +110,7 @@ class FakeRunner:
 
     def restore_cache(self, tensors: Mapping[str, Tensor]) -> FakeCache:
         cache = self.new_cache()
-        cache.held = tensors["held"].tolist()
+        cache.held = tensors["held"][0].tolist()
         return cache
 
     def prefill(self, ids: Sequence[int], cache: FakeCache, keep: int = 1) -> Tensor:
