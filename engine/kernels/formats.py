@@ -20,6 +20,7 @@ Rows and columns are padded with zero weights.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -138,6 +139,23 @@ def pack(
         target[whole, :, :, :rest] = words[whole * TILE :].transpose(1, 2, 0)
     data.flags.writeable = False
     return QuantizedMatrix(kind, rows, columns, data)
+
+
+def stack(parts: Sequence[QuantizedMatrix]) -> QuantizedMatrix:
+    """Matrices of equal columns, one below the other; all but the last need whole tiles of rows.
+
+    Raises:
+        ValueError: They differ in format or columns, or a tile would hold rows of two.
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    whole = all(part.rows % TILE == 0 for part in parts[:-1])
+    if not whole or {(part.kind, part.columns) for part in parts} != {(first.kind, first.columns)}:
+        raise ValueError("These matrices cannot be stacked.")
+    data = np.concatenate([part.data for part in parts])
+    data.flags.writeable = False
+    return QuantizedMatrix(first.kind, sum(part.rows for part in parts), first.columns, data)
 
 
 def _tiles(values: NDArray[np.float16], tiles: int) -> NDArray[np.float16]:

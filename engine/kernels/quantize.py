@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -88,6 +89,31 @@ def quantize_8(weights: NDArray[np.float32]) -> QuantizedMatrix:
     inverse = np.divide(1, scale, out=np.zeros(scale.shape, np.float32), where=scale > 0, dtype=np.float32)
     codes = np.clip(np.rint(groups * inverse[..., None]), -127, 127).astype(np.int8)
     return pack(Kind.Q8, *weights.shape, _words(codes.view(np.uint8)), scale)
+
+
+def quantize(kind: Kind, weights: NDArray[np.float32]) -> QuantizedMatrix:
+    """Quantise floats [rows, columns] to a format; see `quantize_4`."""
+    return quantize_8(weights) if kind is Kind.Q8 else quantize_4(weights)
+
+
+def unify(parts: Sequence[QuantizedMatrix]) -> list[QuantizedMatrix]:
+    """Matrices in one common format, so that they can be stacked: 4 bits if all are, else 8 bits."""
+    kinds = {part.kind for part in parts}
+    if len(kinds) == 1:
+        return list(parts)
+    if Kind.Q8 not in kinds:
+        return [_with_offsets(part) if part.kind is Kind.Q4S else part for part in parts]
+    return [part if part.kind is Kind.Q8 else quantize_8(part.dequantize()) for part in parts]
+
+
+def _with_offsets(matrix: QuantizedMatrix) -> QuantizedMatrix:
+    """Q4S as Q4A: the same weights, the offset being -8 times the scale (exact in float16)."""
+    tiles, blocks, nbytes = matrix.data.shape
+    data = np.empty((tiles, blocks, nbytes + 32), np.uint8)
+    data[..., :32] = matrix.data[..., :32]
+    data[..., 32:64].view(np.float16)[...] = -8 * np.ascontiguousarray(matrix.data[..., :32]).view(np.float16)
+    data[..., 64:] = matrix.data[..., 32:]
+    return QuantizedMatrix(Kind.Q4A, matrix.rows, matrix.columns, data)
 
 
 def _groups(weights: NDArray[np.float32]) -> NDArray[np.float32]:

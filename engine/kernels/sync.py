@@ -18,7 +18,7 @@ from engine.kernels.target import TARGET
 from engine.kernels.vector import I32, I64, call, operation, pointer
 
 LINE: Final = 64  # bytes between counters, so that two never share a cache line
-SPINS: Final = 4000
+SPINS: Final = 50  # about 2 microseconds; more makes every wait long when other programs want the cores
 _YIELD: Final = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import torch
@@ -12,15 +13,15 @@ from torch import Tensor
 
 from engine.decoder.config import DecoderConfig
 from engine.errors import UnsupportedModel
-from engine.kernels.formats import BLOCK, TILE, Kind, QuantizedMatrix
-from engine.kernels.quantize import quantize_4, quantize_8
+from engine.kernels.formats import BLOCK, TILE, QuantizedMatrix
 
 Floats = NDArray[np.float32]
+NORMS: Final = ("attention_norm", "mlp_norm", "attention_post_norm", "mlp_post_norm", "qk_norm")
 
 
 @dataclass(frozen=True, slots=True)
 class PackedLinear:
-    """A packed matrix with its bias; also a `Linear` for the torch decoder, which is the reference for the kernels.
+    """A packed matrix with its bias; also a `Linear` for the torch decoder.
 
     Attributes:
         matrix: The packed weights.
@@ -50,24 +51,6 @@ class PackedLinear:
         weight = torch.from_numpy(self.matrix.dequantize()).to(x.dtype)
         bias = None if self.bias is None else torch.from_numpy(self.bias[: self.matrix.rows]).to(x.dtype)
         return torch.nn.functional.linear(x, weight, bias)
-
-
-@dataclass(frozen=True, slots=True)
-class PackedFactory:
-    """A `LinearFactory` that quantises what it is given."""
-
-    kind: Kind
-
-    def __call__(self, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> PackedLinear:
-        """Stack matrices by their rows and quantise them."""
-        parts = [part.to(torch.float32).numpy() for part in weights]
-        matrix = quantize(self.kind, parts[0] if len(parts) == 1 else np.concatenate(parts))
-        return PackedLinear(matrix, padded_bias([part.to(torch.float32).numpy() for part in biases], matrix))
-
-
-def quantize(kind: Kind, weights: Floats) -> QuantizedMatrix:
-    """Quantise a float matrix to `kind`."""
-    return quantize_8(weights) if kind is Kind.Q8 else quantize_4(weights)
 
 
 def padded_bias(parts: Sequence[Floats], matrix: QuantizedMatrix) -> Floats | None:

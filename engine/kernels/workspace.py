@@ -25,7 +25,7 @@ from engine.kernels.plan import (
 )
 from engine.kernels.step import EXTRA, PHASES
 from engine.kernels.sync import LINE
-from engine.kernels.weights import Floats, KernelLayer, KernelWeights
+from engine.kernels.weights import NORMS, Floats, KernelLayer, KernelWeights
 
 CHUNK: Final = 128  # most tokens of one pass
 Bytes = NDArray[np.uint8]
@@ -135,9 +135,6 @@ class Workspace:
         for name, nbytes in _buffer_bytes(config, self._weights.layers[0]).items():
             self._set_buffer(name, nbytes)
         self._set_buffer("scratch", threads * _scratch_bytes(config))
-
-
-NORMS: Final = ("attention_norm", "attention_post_norm", "mlp_norm", "mlp_post_norm", "qk_norm")
 
 
 def _matrices(weights: KernelWeights) -> NDArray[Any]:

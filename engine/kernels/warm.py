@@ -1,0 +1,36 @@
+"""Whether the kernels can run on this processor, and compiling them ahead of their first use."""
+
+from __future__ import annotations
+
+import time
+
+import numba
+from numba import types
+
+from engine.kernels.plan import LAYER, MATRIX, MODEL
+from engine.kernels.step import forward
+from engine.kernels.target import TARGET
+
+
+def available() -> tuple[bool, str]:
+    """Whether this processor can run the kernels, and the reason in words if it cannot."""
+    if TARGET.missing:
+        return False, f"this processor lacks {', '.join(TARGET.missing)}"
+    return True, ""
+
+
+def is_compiled() -> bool:
+    """Whether a pass can start without compiling first."""
+    return bool(forward.signatures)  # type: ignore[attr-defined]
+
+
+def warm_up() -> float:
+    """Compile the kernels, or read them from the cache folder; from any thread.
+
+    Returns:
+        The time it took, in seconds.
+    """
+    start = time.perf_counter()
+    records = (types.Array(numba.from_dtype(dtype), 1, "C") for dtype in (MODEL, LAYER, MATRIX))
+    forward.compile((*records, types.int64, types.int64, types.int64))  # type: ignore[attr-defined]
+    return time.perf_counter() - start
