@@ -70,6 +70,11 @@ class Checkpoint:
             raise BadModelFile("The model's weights do not fit its config.json; get the model again.", detail)
         return tensor
 
+    def head(self, shape: tuple[int, ...]) -> Tensor:
+        """The matrix from hidden states to logits, where it is not the embedding; see `tensor`."""
+        nested = "language_model.lm_head.weight"
+        return self.tensor(nested if nested in self._files else "lm_head.weight", shape)
+
     def _find_prefix(self) -> str:
         for prefix in PREFIXES:
             if f"{prefix}embed_tokens.weight" in self._files:

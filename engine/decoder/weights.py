@@ -113,9 +113,7 @@ class _Loader:
         )
 
     def _head(self, shape: tuple[int, int]) -> Tensor:
-        nested = "language_model.lm_head.weight"
-        name = nested if nested in self.checkpoint else "lm_head.weight"
-        return self.checkpoint.tensor(name, shape).to(self.device, self.dtype)
+        return self.checkpoint.head(shape).to(self.device, self.dtype)
 
     def _layer(self, index: int) -> LayerWeights:
         config, prefix = self.config, f"layers.{index}."
