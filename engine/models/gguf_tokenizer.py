@@ -128,21 +128,23 @@ def _spell_spaces(tokenizer: Tokenizer, prefix: bool) -> None:
 
 def _merges(vocabulary: dict[str, int], scores: list[float], mergeable: list[bool]) -> list[tuple[str, str]]:
     """The merges that a SentencePiece vocabulary implies: each way to make a token of two, best score first."""
-    ranked: list[tuple[float, int, int, str, str]] = []
-    for token, index in vocabulary.items():
-        if mergeable[index]:
-            ranked += [
-                (-scores[index], vocabulary[left], vocabulary[right], left, right)
-                for left, right in _halves(token)
-                if left in vocabulary and right in vocabulary
-            ]
+    ranked = [
+        (-scores[index], left, right)
+        for token, index in vocabulary.items()
+        if mergeable[index]
+        for left, right in _halves(token, vocabulary)
+    ]
     ranked.sort()
-    return [(left, right) for *_, left, right in ranked]
+    texts = list(vocabulary)
+    return [(texts[left], texts[right]) for _, left, right in ranked]
 
 
-def _halves(token: str) -> Iterator[tuple[str, str]]:
+def _halves(token: str, vocabulary: dict[str, int]) -> Iterator[tuple[int, int]]:
+    find = vocabulary.get
     for cut in range(1, len(token)):
-        yield token[:cut], token[cut:]
+        left = find(token[:cut])
+        if left is not None and (right := find(token[cut:])) is not None:
+            yield left, right
 
 
 def _add_whole_tokens(tokenizer: Tokenizer, tokens: Sequence[str], types: npt.NDArray[np.generic]) -> None:

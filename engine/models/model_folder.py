@@ -141,10 +141,12 @@ def publish(folder: Path, manifest: Manifest) -> Path:
     flush_to_disk(folder / MANIFEST)
     flush_to_disk(folder)
     target = folder.parent / manifest.name
-    # Where the target is a folder with files in it, every system refuses to rename onto it.
-    if target.exists():
-        raise NameTaken(manifest.name)
-    folder.rename(target)
+    try:
+        folder.rename(target)  # every system refuses to rename onto a folder with files in it
+    except OSError as error:
+        if target.exists():
+            raise NameTaken(manifest.name) from error
+        raise
     flush_to_disk(target.parent)
     return target
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import Final
@@ -45,7 +46,7 @@ def prepare(
         entry = yield from registry.add(file, handle, offered.name, offered.label, keep_source=True)
     except NameTaken:  # another process was faster
         entry = registry.find(offered.name)
-    file.unlink(missing_ok=True)
+    shutil.rmtree(file.parent, ignore_errors=True)
     return entry
 
 

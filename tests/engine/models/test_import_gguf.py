@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 import torch
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
-from gguf.quants import dequantize
+from gguf.quants import dequantize, quantize
 from safetensors.numpy import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from engine.chat import RequestHandle
 from engine.errors import BadModelFile, Cancelled, DiskFull, UnsupportedModel
 from engine.models import import_gguf as importer
+from engine.models.gguf_config import config_of
+from engine.models.gguf_reader import open_gguf
+from engine.models.gguf_weights import READABLE, weights_of
 from engine.models.import_gguf import import_gguf
 from engine.models.model_folder import Imported
 from tests.engine.models.gguf_files import ARCH, finish, write_gguf
@@ -159,9 +162,21 @@ def test_packed_weights_arrive_exactly(name: str, tiny_model: TinyModel, tmp_pat
         np.testing.assert_array_equal(weights[f"model.layers.1.{ours}.weight"], expected)
 
 
-def test_every_packing_called_readable_can_be_unpacked() -> None:
-    from engine.models.gguf_weights import READABLE
+def test_packed_rows_can_be_had_in_the_order_of_transformers(tiny_model: TinyModel, tmp_path: Path) -> None:
+    """Kernels repack the blocks as they are: rows change place as a whole, so no number changes."""
+    packing = GGMLQuantizationType.Q4_1
+    source = tiny_model("llama")
+    original = load_file(source / "model.safetensors")
+    with open_gguf(write_gguf(source, tmp_path / "tiny.gguf", packing)) as file:
+        weights = {weight.name: weight for weight in weights_of(file, config_of(file))}
+        for part in ("self_attn.q_proj", "self_attn.k_proj", "mlp.up_proj"):
+            name = f"model.layers.2.{part}.weight"
+            blocks = weights[name].blocks(0, weights[name].shape[0])
+            np.testing.assert_array_equal(blocks, quantize(original[name], packing))
+        del weights, blocks
 
+
+def test_every_packing_called_readable_can_be_unpacked() -> None:
     for packing in READABLE:
         block, size = GGML_QUANT_SIZES[packing]
         assert dequantize(np.zeros((2, size), np.uint8), packing).shape == (2, block)

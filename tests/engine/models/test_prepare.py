@@ -59,23 +59,12 @@ def registry(loquat_home: Paths) -> Registry:
 
 
 def run(registry: Registry, model: CatalogueModel) -> tuple[ModelEntry, list[Step]]:
-    seen: list[Step] = []
-
-    def watched() -> Iterator[Step]:
-        entry = yield from map_steps(prepare(registry, None, RequestHandle("test"), model), seen)
-        return entry
-
-    return finish(watched()), seen
-
-
-def map_steps(steps: Iterator[Step], seen: list[Step]) -> Iterator[Step]:
+    steps, seen = prepare(registry, None, RequestHandle("test"), model), []
     while True:
         try:
-            step = next(steps)
+            seen.append(next(steps))
         except StopIteration as stop:
-            return stop.value
-        seen.append(step)
-        yield step
+            return stop.value, seen
 
 
 def nothing_is_left(registry: Registry) -> bool:
