@@ -203,14 +203,15 @@ class Theme(QObject):
         self.changed.emit()
 
     def _tell_system(self) -> None:
-        """Title bars and native dialogs take the chosen scheme too."""
+        """Title bars and native dialogs take the chosen scheme too.
+
+        Going back to the system's may call `_system_changed` from here, which then draws all twice; no harm.
+        """
         schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
-        self._hints.blockSignals(True)
         if self._choice == "system":
             self._hints.unsetColorScheme()
         else:
             self._hints.setColorScheme(schemes[self._choice])
-        self._hints.blockSignals(False)
 
     def _palette(self) -> QPalette:
         roles = {

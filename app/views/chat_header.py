@@ -6,12 +6,12 @@ from typing import Final, get_args
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from app.live import ModelState
 from app.theme import Theme, ThemeChoice
 from app.views import words
-from app.views.controls import ElidedLabel, IconButton
+from app.views.controls import ElidedLabel, IconButton, Menu
 from engine.events import ModelInfo
 
 HEIGHT: Final = 52
@@ -75,9 +75,9 @@ class ChatHeader(QFrame):
         self._chip.setToolTip(self._details)
         self._chip.setAccessibleName(f"Model: {self._chip.text()}")
 
-    def model_menu(self) -> QMenu:
+    def model_menu(self) -> Menu:
         """What is known of the model, and ways to another one."""
-        menu = self._menu()
+        menu = Menu(self._theme, self)
         for line in self._details.splitlines():
             menu.addAction(line).setEnabled(False)
         if self._details:
@@ -86,9 +86,9 @@ class ChatHeader(QFrame):
         menu.addAction("Use a model folder…").triggered.connect(self.model_folder_requested)
         return menu
 
-    def theme_menu(self) -> QMenu:
+    def theme_menu(self) -> Menu:
         """The three choices, the one in force ticked."""
-        menu = self._menu()
+        menu = Menu(self._theme, self)
         group = QActionGroup(menu)
         for choice in get_args(ThemeChoice):
             action = QAction(_THEMES[choice], group)
@@ -98,12 +98,6 @@ class ChatHeader(QFrame):
             menu.addAction(action)
         return menu
 
-    def _menu(self) -> QMenu:
-        menu = QMenu(self)
-        menu.setFont(self._theme.font("list"))
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return menu
-
     def _show_model_menu(self) -> None:
         _pop_up(self.model_menu(), self._chip)
 
@@ -111,7 +105,7 @@ class ChatHeader(QFrame):
         _pop_up(self.theme_menu(), self._look)
 
 
-def _pop_up(menu: QMenu, below: QWidget) -> None:
+def _pop_up(menu: Menu, below: QWidget) -> None:
     """Open a menu below a button, its right edge under the button's."""
     corner = below.mapToGlobal(QPoint(below.width(), below.height() + 4))
     menu.popup(corner - QPoint(menu.sizeHint().width(), 0))

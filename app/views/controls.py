@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QRegion, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
 from app.theme import FontRole, Theme
 
 _COPIED_MS: Final = 1500
+_MENU_RADIUS: Final = 9  # as in window.qss
 
 
 def is_typing(event: QKeyEvent) -> bool:
@@ -135,6 +136,21 @@ def _paint_ground(button: QAbstractButton, painter: QPainter, theme: Theme) -> N
     painter.setBrush(theme.color("hover") if button.underMouse() else Qt.BrushStyle.NoBrush)
     if button.hasFocus() or button.underMouse():
         painter.drawRoundedRect(box, 7, 7)
+
+
+class Menu(QMenu):
+    """A menu with round corners on every desktop, also where nothing can be translucent; gone once it is closed."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFont(theme.font("list"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        path = QPainterPath()
+        path.addRoundedRect(QRectF(self.rect()), _MENU_RADIUS, _MENU_RADIUS)
+        self.setMask(QRegion(path.toFillPolygon().toPolygon()))
 
 
 class Label(QLabel):

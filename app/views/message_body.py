@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
 from app.markdown import Block, Code, Heading, Paragraph, Rule, Span, Table, parse
 from app.markdown_stream import BlockStream
 from app.theme import Theme
 from app.views.code_view import CodeView
+from app.views.controls import Menu
 from app.views.document_view import DocumentView
 from app.views.prose_view import ProseView
 
@@ -163,11 +164,25 @@ class MessageBody(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy) and self.selected_text():
-            QGuiApplication.clipboard().setText(self.selected_text())
+            self._copy()
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()
         else:
             event.ignore()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.context_menu().popup(event.globalPos())
+
+    def context_menu(self) -> Menu:
+        """Copy what is selected, or select everything."""
+        menu = Menu(self._theme, self)
+        copy = menu.addAction("Copy", self._copy)
+        copy.setEnabled(bool(self.selected_text()))
+        menu.addAction("Select all", self.select_all)
+        return menu
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.selected_text())
 
     def drag_to(self, point: QPoint) -> None:
         """Select from where the mouse was pressed to a point of this widget."""

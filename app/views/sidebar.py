@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHBoxLayout,
     QListView,
-    QMenu,
     QPushButton,
     QStackedLayout,
     QVBoxLayout,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.records import Conversation
 from app.theme import Theme
-from app.views.controls import Label, is_typing
+from app.views.controls import Label, Menu, is_typing
 from app.views.conversation_delegate import ConversationDelegate
 from app.views.conversation_model import ConversationModel
 
@@ -103,8 +102,7 @@ class ConversationList(QListView):
         index = self.indexAt(point)
         if not index.isValid() or self._model.row(index).conversation is None:
             return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = Menu(self._theme, self)
         rename = menu.addAction(self._theme.icon("rename", "muted"), "Rename\tF2")
         rename.triggered.connect(lambda: self.edit(index))
         delete = menu.addAction(self._theme.icon("delete", "muted"), "Delete\tDel")
@@ -141,7 +139,8 @@ class _NewChatButton(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 0, 12, 0)
-        for text, role, tone in (("New chat", "list", "text"), ("Ctrl N", "small", "faint")):
+        shortcut = QKeySequence(QKeySequence.StandardKey.New).toString(QKeySequence.SequenceFormat.NativeText)
+        for text, role, tone in (("New chat", "list", "text"), (shortcut, "small", "faint")):
             label = Label(theme, text, role, tone)  # type: ignore[arg-type]
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             row.addWidget(label, 1 if tone == "text" else 0)

@@ -151,9 +151,6 @@ class FakeHints:
     def motionPreference(self) -> Qt.MotionPreference:
         return self._motion
 
-    def blockSignals(self, blocked: bool) -> None:
-        pass
-
     def setColorScheme(self, scheme: Qt.ColorScheme) -> None:
         pass
 

@@ -167,6 +167,15 @@ def test_double_click_selects_a_word_and_select_all_everything(make_body: Any) -
     assert body.selected_text() == ""
 
 
+def test_the_context_menu_selects_and_copies(make_body: Any) -> None:
+    body = fresh(make_body, "Alpha beta.")
+    copy, select_all = body.context_menu().actions()
+    assert not copy.isEnabled()
+    select_all.trigger()
+    body.context_menu().actions()[0].trigger()
+    assert QGuiApplication.clipboard().text() == "Alpha beta."
+
+
 def test_a_link_is_told_not_opened(make_body: Any, qtbot: Any) -> None:
     body = fresh(make_body, "[here](https://example.org)")
     with qtbot.waitSignal(body.link_activated) as told:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QMenu
+from PySide6.QtWidgets import QLineEdit
 
 from app.records import Conversation
 from app.theme import Theme
+from app.views.controls import Menu
 from app.views.conversation_model import UNTITLED
 from app.views.sidebar import Sidebar
 
@@ -119,13 +120,13 @@ def test_the_context_menu_renames_and_deletes(sidebar: Sidebar, qtbot: Any) -> N
     sidebar.show_conversations((talk(1),), frozenset())
     place = sidebar.list.visualRect(sidebar.list.conversations.index_of("1")).center()
     sidebar.list.customContextMenuRequested.emit(place)
-    (menu,) = sidebar.list.findChildren(QMenu)
+    (menu,) = sidebar.list.findChildren(Menu)
     assert [action.text().split("\t")[0] for action in menu.actions()] == ["Rename", "Delete"]
     with qtbot.waitSignal(sidebar.delete_requested):
         menu.actions()[1].trigger()
     menu.close()
     sidebar.list.customContextMenuRequested.emit(QPoint(5, 5))  # a heading has none
-    assert [menu for menu in sidebar.list.findChildren(QMenu) if menu.isVisible()] == []
+    assert [menu for menu in sidebar.list.findChildren(Menu) if menu.isVisible()] == []
 
 
 def test_a_key_that_writes_goes_to_the_composer(sidebar: Sidebar, qtbot: Any) -> None:
