@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.decoder.attention import Scores, attend_many, attend_one, causal_mask, first_key
+from engine.decoder.attention import CausalMasks, Scores, attend_many, attend_one, first_key
 from engine.decoder.cache import KVCache
 from engine.decoder.config import Activation, DecoderConfig
 from engine.decoder.rope import RopeTable
@@ -64,16 +64,20 @@ class Decoder:
         start, end = cache.length, cache.length + ids.shape[0]
         rows = self._rope_rows(start, end)
         x = self._embed(ids)
-        masks = self._masks(start, end, x)
+        masks = CausalMasks(x)
         last = len(self.config.layers) - 1
         for index, (layer, weights) in enumerate(zip(self.config.layers, self.weights.layers, strict=True)):
             q = self._store_heads(x, cache, index, rows)
             first = start
             if index == last:  # of which nobody needs more than the rows kept
                 first = end - keep
-                x, q, masks = x[first - start :], q[first - start :], self._masks(first, end, x)
+                x, q = x[first - start :], q[first - start :]
+            if first == end:
+                break
             keys, values = cache.read(index, first_key(first, layer.window), end, x.dtype)
-            attended = attend_many(q.transpose(0, 1), keys, values, masks[layer.window], self._scores)
+            attended = attend_many(
+                q.transpose(0, 1), keys, values, window=layer.window, scores=self._scores, masks=masks
+            )
             x = self._finish_layer(x, attended.transpose(0, 1).flatten(1), weights)
         return x
 
@@ -106,11 +110,6 @@ class Decoder:
 
     def _rope_rows(self, start: int, end: int) -> tuple[Rows, ...]:
         return tuple(table.rows(start, end) for table in self._ropes)
-
-    def _masks(self, start: int, end: int, like: Tensor) -> dict[int | None, Tensor | None]:
-        """The mask of each window there is, for queries at positions start to end - 1."""
-        windows = {layer.window for layer in self.config.layers}
-        return {window: causal_mask(start, end - start, window, like) for window in windows}
 
     def _store_heads(self, x: Tensor, cache: KVCache, index: int, rows: tuple[Rows, ...]) -> Tensor:
         """Rotated queries [n, heads, head_dim] of hidden states [n, hidden_size]; keys and values go to the cache."""

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+_HAS_ONEDNN: Final = hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+def uses_onednn(x: Tensor) -> bool:
+    """Whether `multiply` leaves rows like these to oneDNN."""
+    return _HAS_ONEDNN and x.dtype == torch.float32 and x.device.type == "cpu"
+
+
+def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Rows [n, in] times a matrix [out, in], plus a bias [out]; rows [n, out].
+
+    In float32 on a CPU torch itself takes MKL, which uses half of what an AMD CPU can do and one thread for a single
+    row. Measured on a Zen 5, two threads, 3072x576: 128 rows 5.3 ms, by oneDNN 2.0; one row 0.41 ms, by oneDNN 0.15.
+    """
+    if not uses_onednn(x):
+        return F.linear(x, weight, bias)
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+    return product
 
 
 class Linear(Protocol):
@@ -84,7 +103,7 @@ class DenseLinear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """Rows [n, in_features] to rows [n, out_features]."""
-        return F.linear(x, self.weight, self.bias)
+        return multiply(x, self.weight, self.bias)
 
 
 @dataclass(frozen=True, slots=True)

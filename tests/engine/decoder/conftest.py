@@ -16,6 +16,15 @@ TOKENS = 60  # longer than every sliding window of the tiny models
 TOLERANCE = 1e-4
 
 
+@pytest.fixture(scope="package", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Tiny matrices gain nothing from a second thread, and much from not waiting for it on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 @dataclass(frozen=True)
 class Pair:
     """A tiny model in both implementations, and what transformers says to a text, read at once without a cache."""

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 
 from engine.decoder import load_decoder
-from engine.decoder.linear import DenseFactory, DenseLinear
+from engine.decoder.linear import DenseFactory, DenseLinear, multiply
 from engine.errors import BadModelFile
 from tests.engine.decoder.conftest import TOKENS, TOLERANCE
 
@@ -141,3 +142,12 @@ def test_a_shard_that_is_not_there_is_named(folder):
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     with pytest.raises(BadModelFile, match=r"gone\.safetensors"):
         load_decoder(folder)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 37])
+@pytest.mark.parametrize("biased", [False, True])
+def test_the_faster_product_equals_torchs_own(rows, biased):
+    generator = torch.Generator().manual_seed(3)
+    weight, x = (torch.randn(n, 64, generator=generator) for n in (96, rows))
+    bias = torch.randn(96, generator=generator) if biased else None
+    assert (multiply(x, weight, bias) - F.linear(x, weight, bias)).abs().max() < 1e-4
