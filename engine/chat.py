@@ -43,6 +43,7 @@ class ChatRequest:
             so that the prompt stays the same from turn to turn.
         overflow: When the conversation outgrows the context: leave out its oldest turns, or refuse.
         reuse: False computes everything afresh and leaves all caches alone, for proofs and benchmarks.
+        speculate: Whether prompt-lookup decoding may draft tokens; it changes the speed, never the tokens.
         submitted_at: `time.perf_counter()` in seconds when the person pressed Enter; TTFT counts from here.
     """
 
@@ -53,6 +54,7 @@ class ChatRequest:
     started_on: str = ""
     overflow: Overflow = "drop_oldest"
     reuse: bool = True
+    speculate: bool = True
     submitted_at: float = field(default_factory=time.perf_counter)
 
 

@@ -54,6 +54,7 @@ class TurnStats:
         itl_ms: Gaps between tokens.
         kv_bytes: Memory held by this conversation's KV cache.
         total_s: From submission to the last token.
+        drafted_tokens, accepted_tokens: Of prompt-lookup decoding; accepted ones cost no step of their own.
     """
 
     prompt_tokens: int
@@ -68,6 +69,8 @@ class TurnStats:
     itl_ms: ItlMs | None
     kv_bytes: int
     total_s: float
+    drafted_tokens: int = 0
+    accepted_tokens: int = 0
 
 
 def percentile(values: Sequence[float], fraction: float) -> float:
@@ -91,7 +94,16 @@ def inter_token_latency(token_times: Sequence[float]) -> ItlMs | None:
     return ItlMs(percentile(gaps, 0.5), percentile(gaps, 0.95), max(gaps))
 
 
-def turn_stats(stamps: TurnStamps, *, prompt: int, cached: int, prefilled: int, kv_bytes: int) -> TurnStats:
+def turn_stats(
+    stamps: TurnStamps,
+    *,
+    prompt: int,
+    cached: int,
+    prefilled: int,
+    kv_bytes: int,
+    drafted: int = 0,
+    accepted: int = 0,
+) -> TurnStats:
     """All figures of one turn from its stamps and token counts."""
     first = stamps.tokens[0] if stamps.tokens else None
     end = stamps.tokens[-1] if stamps.tokens else stamps.prefilled
@@ -108,4 +120,6 @@ def turn_stats(stamps: TurnStamps, *, prompt: int, cached: int, prefilled: int, 
         itl_ms=inter_token_latency(stamps.tokens),
         kv_bytes=kv_bytes,
         total_s=end - stamps.submitted,
+        drafted_tokens=drafted,
+        accepted_tokens=accepted,
     )

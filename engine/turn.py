@@ -16,6 +16,7 @@ from engine.kv_cache import KVCache
 from engine.loader import LoadedModel
 from engine.overflow import Fitted, fit
 from engine.sampler import Sampler
+from engine.speculate import PromptLookup
 from engine.stats import TurnStamps, turn_stats
 
 Clock = Callable[[], float]
@@ -48,6 +49,7 @@ class Turn:
         self._times: list[float] = []
         self._ids: list[int] = []
         self._texts: list[str] = []
+        self._lookup: PromptLookup | None = None
 
     def run(self) -> Iterator[ChatEvent]:
         """The events of the answer, `Finished` last.
@@ -71,7 +73,15 @@ class Turn:
         if logits is not None:
             reason = yield from self._decode(cache, logits, prompt)
         stamps = TurnStamps(self._request.submitted_at, started, templated, prefilled, tuple(self._times))
-        stats = turn_stats(stamps, prompt=len(prompt), cached=cached, prefilled=read, kv_bytes=cache.nbytes)
+        stats = turn_stats(
+            stamps,
+            prompt=len(prompt),
+            cached=cached,
+            prefilled=read,
+            kv_bytes=cache.nbytes,
+            drafted=self._lookup.drafted if self._lookup else 0,
+            accepted=self._lookup.accepted if self._lookup else 0,
+        )
         yield Finished(self._request.id, reason, "".join(self._texts), tuple(self._ids), stats, fitted.left_out)
 
     def _cache_for(self, prompt: list[int]) -> KVCache:
@@ -109,7 +119,8 @@ class Turn:
         room = runner.context_limit - len(prompt)
         limit = min(self._request.params.max_tokens or room, room)
         reason = FinishReason.LENGTH
-        for token_id in decode(cache, logits, sampler, limit, lambda: self._handle.cancelled):
+        self._lookup = PromptLookup(prompt) if self._request.speculate and runner.croppable else None
+        for token_id in decode(cache, logits, sampler, limit, lambda: self._handle.cancelled, lookup=self._lookup):
             at = self._clock()
             ended = token_id in tokenizer.end_ids
             text = "" if ended else stops.push(detokenizer.push(token_id))
