@@ -7,7 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QTextCursor
 
-from app.markdown import Block, Heading, Paragraph, Rule, Span, Table
+from app.markdown import Block, Heading, Paragraph, Rule, Span, Table, plain_text
 from app.views.document_view import DocumentView
 from app.views.rich_text import fill_prose, fill_table, insert_spans
 
@@ -28,6 +28,18 @@ class ProseView(DocumentView):
         else:
             self._fill(block)
         self._text_changed()
+
+    def select(self, start: int, end: int) -> None:
+        """Select from position to position; of a table not the empty paragraphs that Qt keeps around it."""
+        if isinstance(self._block, Table) and start < end:
+            start, end = max(1, start), min(self.length - 1, end)
+        super().select(start, end)
+
+    def text(self, start: int, end: int) -> str:
+        """The text between two positions; a whole table as lines of cells with tabs between them."""
+        if isinstance(self._block, Table) and start <= 1 and end >= self.length - 1:
+            return plain_text(self._block)
+        return super().text(start, end)
 
     def show_plain(self, text: str) -> None:
         """Draw text as it was written."""

@@ -121,12 +121,14 @@ class StatusBar(QFrame):
     def _fit(self) -> None:
         """Place the parts; where there is no room leave out the least important first."""
         turn = turn_groups(self._live, self._model)
+        less = turn[:-1] if len(turn) > 1 else turn  # tokens reused and new stand under the answer too
+        why, short = device_words(self._model), device_words(self._model, short=True)
         for device, with_bar, shown in (
-            (device_words(self._model), True, turn),
-            (device_words(self._model), False, turn),
-            (device_words(self._model, short=True), True, turn),
-            (device_words(self._model, short=True), False, turn),
-            (device_words(self._model, short=True), False, turn[:-1]),
+            (why, True, turn),
+            (why, False, turn),
+            (why, True, less),
+            (why, False, less),
+            (short, False, less),
         ):
             self._device.show_groups(device)
             self._turn.show_groups(shown)
@@ -144,7 +146,7 @@ class StatusBar(QFrame):
 
     def _needed(self) -> int:
         parts = [part for side in self._parts() for part in side]
-        return sum(part.sizeHint().width() + _GAP for part in parts) + 2 * _MARGIN
+        return sum(part.sizeHint().width() + _GAP for part in parts) - _GAP + 2 * _MARGIN
 
     def _place(self) -> None:
         left, right = self._parts()

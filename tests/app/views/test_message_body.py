@@ -200,3 +200,9 @@ def test_very_long_words_break_and_right_to_left_text_is_drawn(make_body: Any) -
     body = fresh(make_body, "w" * 10_000 + "\n\nשלום עולם")
     assert body.views[0].document.idealWidth() <= WIDTH
     assert not body.grab().toImage().isNull()
+
+
+def test_a_table_is_copied_with_its_cells(make_body: Any) -> None:
+    body = fresh(make_body, "Before.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nAfter.")
+    body.select_all()
+    assert body.selected_text() == "Before.\n\na\tb\n1\t2\n\nAfter."
