@@ -63,7 +63,7 @@ def write_file(path: Path, conversation: str, fingerprint: str, snapshot: Snapsh
         OSError: The disk is full or refuses.
     """
     tensors = _ordered({_IDS: torch.tensor(snapshot.ids, dtype=torch.int32), **snapshot.tensors})
-    header = _header(tensors, {"conversation": conversation, "fingerprint": fingerprint})
+    header = _header(tensors, {"conversation": json.dumps(conversation), "fingerprint": fingerprint})
     checksum = zlib.crc32(header)
     with path.open("wb") as file:
         file.write(header)
@@ -89,7 +89,7 @@ def read_about(path: Path) -> About:
     with safetensors.safe_open(path, "pt") as file:
         about = file.metadata() or {}
         ids = file.get_tensor(_IDS).numpy().astype(np.int32)
-        return About(about["conversation"], about["fingerprint"], ids, tuple(file.offset_keys()))
+        return About(json.loads(about["conversation"]), about["fingerprint"], ids, tuple(file.offset_keys()))
 
 
 def read_tensors(path: Path, ids: Sequence[int] | np.ndarray) -> dict[str, Tensor]:
