@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +25,19 @@ def pack(config: DecoderConfig, source: Source, kind: Kind = Kind.Q4A) -> Kernel
         UnsupportedModel: The kernels cannot compute this decoder, with the reason.
         BadModelFile: A weight is missing, of another shape, or no number.
     """
+    steps = pack_steps(config, source, kind)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            weights: KernelWeights = end.value
+            return weights
+
+
+def pack_steps(config: DecoderConfig, source: Source, kind: Kind = Kind.Q4A) -> Generator[int, None, KernelWeights]:
+    """`pack` in steps, for progress: yields the number of layers packed so far, after each."""
     check_sizes(config)
-    return _Packer(config, source, kind).pack()
+    return (yield from _Packer(config, source, kind).pack())
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +46,16 @@ class _Packer:
     source: Source
     kind: Kind
 
-    def pack(self) -> KernelWeights:
+    def pack(self) -> Generator[int, None, KernelWeights]:
         config = self.config
         shape = (config.vocab_size, config.hidden_size)
         embedding = self.source.matrix([("embed_tokens.weight", shape)], Kind.Q8)
         head = embedding if config.tied else self.source.matrix([("lm_head.weight", shape)], Kind.Q8)
-        layers = tuple(self._layer(f"layers.{index}.") for index in range(len(config.layers)))
-        return KernelWeights(layers, self._norm("norm", config.hidden_size), PackedLinear(head), embedding)
+        layers = []
+        for index in range(len(config.layers)):
+            layers.append(self._layer(f"layers.{index}."))
+            yield len(layers)
+        return KernelWeights(tuple(layers), self._norm("norm", config.hidden_size), PackedLinear(head), embedding)
 
     def _layer(self, prefix: str) -> KernelLayer:
         config, attention, mlp = self.config, f"{prefix}self_attn.", f"{prefix}mlp."
@@ -66,7 +81,11 @@ class _Packer:
 
     def _gate_names(self, prefix: str) -> dict[str, int]:
         size = self.config.intermediate_size
-        return {f"{prefix}gate_up_proj": 2 * size} if self.config.fused else {f"{prefix}gate_proj": size, f"{prefix}up_proj": size}
+        return (
+            {f"{prefix}gate_up_proj": 2 * size}
+            if self.config.fused
+            else {f"{prefix}gate_proj": size, f"{prefix}up_proj": size}
+        )
 
     def _linear(self, rows: dict[str, int], columns: int, bias: bool) -> PackedLinear:
         parts: list[tuple[str, Shape]] = [(f"{name}.weight", (n, columns)) for name, n in rows.items()]

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.chat import RequestHandle
+from engine.decoder.checkpoint import Checkpoint
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.events import LoadStage
+from engine.kernels.sources import FolderSource
 from engine.models.files import link_or_copy, need_room
 from engine.models.folder_tokenizer import import_tokenizer
 from engine.models.model_folder import CONFIG, WEIGHTS, WEIGHTS_INDEX, Imported, read_object, write_json
+from engine.models.pack_weights import pack_weights
 from engine.models.progress import Step, stop_if_cancelled
 from engine.models.safetensors_file import TensorEntry, read_entries
 
@@ -58,6 +61,7 @@ def import_folder(source: Path, folder: Path, label: str, handle: RequestHandle)
     import_tokenizer(source, folder, config)
     write_json(folder / CONFIG, config)
     yield from _place(weights, folder, label, handle)
+    yield from pack_weights(FolderSource(Checkpoint(folder)), config, folder, label, handle)
     parameters = sum(entry.elements for entry in weights.entries)
     return Imported(str(config["model_type"]), parameters, source.resolve().name)
 

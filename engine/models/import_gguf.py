@@ -13,6 +13,7 @@ from gguf.constants import GGMLQuantizationType
 
 from engine.chat import RequestHandle
 from engine.events import LoadStage
+from engine.kernels.sources import GgufSource
 from engine.models.end_tokens import end_token_ids
 from engine.models.files import need_room
 from engine.models.gguf_config import Config, config_of
@@ -31,6 +32,7 @@ from engine.models.model_folder import (
     Imported,
     write_json,
 )
+from engine.models.pack_weights import pack_weights
 from engine.models.progress import Step, stop_if_cancelled
 from engine.models.safetensors_file import TensorEntry, write_header
 
@@ -79,6 +81,7 @@ def import_gguf(source: Path, folder: Path, label: str, handle: RequestHandle) -
         stop_if_cancelled(handle)
         report = _Report(label, sum(weight.tensor.blocks.nbytes for weight in weights), handle)
         yield from _write_weights(weights, entries, folder, report)
+        yield from pack_weights(GgufSource(weights), config, folder, label, handle)
         parameters = sum(weight.elements for weight in weights)
         return Imported(config["model_type"], parameters, file.metadata.text("general.name", ""))
 

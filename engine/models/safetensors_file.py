@@ -12,11 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
 from engine.errors import BadModelFile
 
 _LENGTH: Final = struct.Struct("<Q")
+_ALIGNMENT: Final = 64  # of the data: a cache line, and the widest vector load
+_PYTORCH: Final[Mapping[str, str]] = MappingProxyType({"format": "pt"})  # what transformers looks for
 MAX_HEADER: Final = 100_000_000
 ITEM_BYTES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"), 1),
@@ -51,16 +54,16 @@ class TensorEntry:
         return self.elements * ITEM_BYTES[self.dtype]
 
 
-def write_header(file: BinaryIO, entries: Sequence[TensorEntry]) -> None:
-    """Write the header; the caller writes each tensor's bytes next, in the same order."""
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+def write_header(file: BinaryIO, entries: Sequence[TensorEntry], about: Mapping[str, str] = _PYTORCH) -> None:
+    """Write the header with its metadata; the caller writes each tensor's bytes next, in the same order."""
+    header: dict[str, Any] = {"__metadata__": dict(about)}
     offset = 0
     for entry in entries:
         end = offset + entry.nbytes
         header[entry.name] = {"dtype": entry.dtype, "shape": list(entry.shape), "data_offsets": [offset, end]}
         offset = end
     text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)  # so that the data is aligned
+    text += b" " * (-(len(text) + _LENGTH.size) % _ALIGNMENT)
     file.write(_LENGTH.pack(len(text)) + text)
 
 
