@@ -14,20 +14,23 @@ from engine.models.shape import read_shape
 _log = logging.getLogger(__name__)
 
 
-def footprint_of(entry: ModelEntry, choice: DeviceChoice, chunk: int, kv_dtype: str | None = None) -> Footprint:
+def footprint_of(
+    entry: ModelEntry, choice: DeviceChoice, chunk: int, kv_dtype: str | None = None, held: str | None = None
+) -> Footprint:
     """What a model will take on a device.
 
     Args:
         entry: Which model.
         choice: The device, and the dtype of weights and activations.
         chunk: Most tokens prefilled at a time.
-        kv_dtype: Of cached keys and values; None takes what the runner takes.
+        kv_dtype: Of cached keys and values; None takes that of the activations.
+        held: How the weights are held, a key of `engine.models.shape.HELD`; None takes that of the activations.
 
     Raises:
         BadModelFile: The model's folder is damaged.
     """
     dtype = str(choice.dtype).removeprefix("torch.")
-    return read_shape(entry.folder).footprint(entry.label, dtype, kv_dtype or dtype, chunk)
+    return read_shape(entry.folder).footprint(entry.label, held or dtype, kv_dtype or dtype, chunk)
 
 
 def limits_of(config: EngineConfig) -> Limits:
@@ -53,6 +56,7 @@ def plan_load(entry: ModelEntry, choice: DeviceChoice, config: EngineConfig) -> 
     return wanted
 
 
-def cache_budget(planned: MemoryPlan, weights: int) -> int:
+def cache_budget(planned: MemoryPlan, weights: int, config: EngineConfig) -> int:
     """Bytes for KV caches, now that the weights are loaded and their size is known."""
-    return max(0, planned.caches + planned.weights - weights)
+    left = max(0, planned.caches + planned.weights - weights)
+    return min(left, config.cache_memory_bytes or left)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.cli_args import Parser, size, whole
 from engine.config import DTYPES, EngineConfig
-from engine.errors import ModelNotFound
+from engine.errors import BadRequest, ModelNotFound
 from engine.paths import Paths
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from engine.bench.harness import Report
     from engine.models.registry import ModelEntry
+
+_FEWEST_WORDS = 100
 
 
 def run(args: list[str], paths: Paths) -> int:
@@ -49,6 +51,7 @@ def _parser() -> Parser:
             "--tokens", type=whole(2, 1_000_000), action="append", help="of the prompt; may be given again", metavar="N"
         )
         forward.add_argument("--reference", choices=DTYPES[1:], default=reference, help="what transformers computes in")
+        forward.add_argument("--text", type=Path, help="for the mean NLL, instead of the built-in one", metavar="FILE")
         forward.set_defaults(measure=_forward, bench=name)
     start = benches.add_parser("start", help="from the start of the program to the first token")
     start.add_argument("--gguf", type=Path, help="let transformers load this file", metavar="FILE")
@@ -78,6 +81,7 @@ def _turns(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Repo
 
 def _forward(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:
     from engine.bench import forward
+    from engine.bench.text import prose
 
     settings = forward.ForwardOptions(
         tokens=tuple(options.tokens or (512,)),
@@ -85,9 +89,21 @@ def _forward(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Re
         dtype=options.dtype,
         reference_dtype=options.reference,
         threads=options.threads,
+        text=_read(options.text) if options.text else prose(),
     )
     bench = forward.bench_prefill if options.bench == "prefill" else forward.bench_decode
     return bench(entry, settings)
+
+
+def _read(path: Path) -> str:
+    """Raises BadRequest where there is no text of at least some words."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"The text {path} cannot be read.", str(error)) from error
+    if len(text.split()) < _FEWEST_WORDS:
+        raise BadRequest(f"The text {path} is too short for a mean NLL; take one of a page or more.")
+    return text
 
 
 def _start(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:

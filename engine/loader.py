@@ -59,7 +59,7 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path) -> L
     disk = None
     if config.save_caches:
         disk = KVDisk(cache_folder / "kv", fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
-    store = KVStore(runner, cache_budget(plan, runner.weight_bytes), disk)
+    store = KVStore(runner, cache_budget(plan, runner.weight_bytes, config), disk)
     info = _describe(entry, runner, choice, time.perf_counter() - began)
     return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk))
 

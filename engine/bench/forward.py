@@ -6,7 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from engine.bench.harness import Figure, Report, alternate, machine_name, medians
@@ -30,6 +30,7 @@ class ForwardOptions:
         dtype: Loquat's; "auto" takes what it takes on this machine.
         reference_dtype: What transformers computes in.
         threads: For all paths; 0 takes one per physical core.
+        text: For the mean NLL.
     """
 
     tokens: tuple[int, ...] = (512,)
@@ -38,6 +39,7 @@ class ForwardOptions:
     dtype: str = "auto"
     reference_dtype: str = "float32"
     threads: int = 0
+    text: str = field(default_factory=prose)
 
 
 def bench_prefill(entry: ModelEntry, options: ForwardOptions) -> Report:
@@ -106,7 +108,7 @@ def _bench(
         for subject in subjects.values():
             stack.enter_context(subject)
         measured = figures(subjects, tokenizer, options)
-        measured += [_memory_figure(subjects), _nll_figure(subjects, tokenizer)]
+        measured += [_memory_figure(subjects), _nll_figure(subjects, tokenizer.encode(options.text)[:NLL_TOKENS])]
         about = {name: subject.about for name, subject in subjects.items()}
     return Report(bench, _about(entry, options, about), [ratios(f, "loquat", "transformers") for f in measured])
 
@@ -163,8 +165,7 @@ def _memory_figure(subjects: Mapping[str, SubjectProcess]) -> Figure:
     return Figure("peak_memory", "peak resident memory", "MiB", peak)
 
 
-def _nll_figure(subjects: Mapping[str, SubjectProcess], tokenizer: Tokenizer) -> Figure:
-    ids = tokenizer.encode(prose())[:NLL_TOKENS]
+def _nll_figure(subjects: Mapping[str, SubjectProcess], ids: list[int]) -> Figure:
     nll = {name: subject.ask("nll", ids=ids)["nll"] for name, subject in subjects.items()}
     return Figure("nll", f"mean NLL of {len(ids):,} tokens", "nats", nll)
 

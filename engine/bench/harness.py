@@ -95,7 +95,8 @@ class Report:
 
     def table(self) -> str:
         """The figures for people, one a line, what ran where above them."""
-        columns = list(dict.fromkeys(name for figure in self.figures for name in figure.values))
+        named = dict.fromkeys(name for figure in self.figures for name in figure.values)
+        columns = sorted(named, key=lambda name: name in ("ratio", "limit"))  # those two last, the others as they came
         rows = [["", *columns, "", ""], *(self._cells(figure, columns) for figure in self.figures)]
         widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
         lines = [f"{name}: {value}" for name, value in self.about.items()]

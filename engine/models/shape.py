@@ -12,7 +12,14 @@ from engine.memory import Footprint
 from engine.models.model_folder import CONFIG, read_object
 from engine.models.safetensors_file import TensorEntry, read_entries
 
-ITEM_BYTES: Final[Mapping[str, int]] = {"float32": 4, "bfloat16": 2, "float16": 2}
+# How weights are held: bits of a number in a matrix (scales included), and bytes of any other number.
+HELD: Final[Mapping[str, tuple[float, int]]] = {
+    "float32": (32, 4),
+    "bfloat16": (16, 2),
+    "float16": (16, 2),
+    "q8": (8.5, 4),
+    "q4": (5, 4),
+}
 _FLOATS: Final = ("F64", "F32", "F16", "BF16")
 _ATTENTION: Final = ("full_attention", "sliding_attention", "chunked_attention")
 _DEFAULT_CONTEXT: Final = 2048
@@ -23,7 +30,7 @@ class ModelShape:
     """The sizes of a model.
 
     Attributes:
-        numbers: Weights stored as floating point; they are converted when loaded.
+        matrices, vectors: Numbers stored as floating point in each; they are converted when loaded.
         packed_bytes: Bytes of everything else (integers), which is held as it is stored.
         layers: With a KV cache; others hold a state of fixed size.
         heads, kv_heads, head_dim, hidden, intermediate, vocabulary: As in config.json.
@@ -31,7 +38,8 @@ class ModelShape:
         softcapped: Whether attention scores are capped (Gemma 2), for which they are written out.
     """
 
-    numbers: int
+    matrices: int
+    vectors: int
     packed_bytes: int
     layers: int
     heads: int
@@ -43,20 +51,25 @@ class ModelShape:
     context_limit: int
     softcapped: bool
 
-    def footprint(self, label: str, dtype: str, kv_dtype: str, chunk: int) -> Footprint:
+    def weights(self, held: str) -> int:
+        """Bytes of the weights, held as a key of HELD says."""
+        bits, item = HELD[held]
+        return int(self.matrices * bits / 8) + self.vectors * item + self.packed_bytes
+
+    def footprint(self, label: str, held: str, kv_dtype: str, chunk: int) -> Footprint:
         """What it takes.
 
         Args:
             label: For people.
-            dtype: Of weights and activations, a key of ITEM_BYTES.
+            held: How the weights are held, a key of HELD.
             kv_dtype: Of cached keys and values, a key of `engine.memory.KV_DTYPES`.
             chunk: Most tokens prefilled at a time.
         """
-        item = ITEM_BYTES[dtype]
+        item = HELD[held][1]
         attention = (self.heads + 2 * self.kv_heads) * self.head_dim
         return Footprint(
             label=label,
-            weights=self.numbers * item + self.packed_bytes,
+            weights=self.weights(held),
             kv_rows=2 * self.layers * self.kv_heads,
             head_dim=self.head_dim,
             kv_dtype=kv_dtype,
@@ -87,10 +100,11 @@ def read_shape(folder: Path) -> ModelShape:
 
 
 def _shape(config: Mapping[str, Any], floats: list[TensorEntry], packed: list[TensorEntry]) -> ModelShape:
-    hidden = int(config["hidden_size"])
-    heads = int(config.get("num_attention_heads") or 0)  # none in a pure state-space model
+    hidden = int(_named(config, "hidden_size", "n_embd", "d_model"))
+    heads = int(_named(config, "num_attention_heads", "n_head", "n_heads") or 0)  # none in a pure state-space model
     return ModelShape(
-        numbers=sum(entry.elements for entry in floats),
+        matrices=sum(entry.elements for entry in floats if len(entry.shape) > 1),
+        vectors=sum(entry.elements for entry in floats if len(entry.shape) <= 1),
         packed_bytes=sum(entry.nbytes for entry in packed),
         layers=_cached_layers(config) if heads else 0,
         heads=heads,
@@ -99,13 +113,18 @@ def _shape(config: Mapping[str, Any], floats: list[TensorEntry], packed: list[Te
         hidden=hidden,
         intermediate=int(config.get("intermediate_size") or 4 * hidden),
         vocabulary=int(config["vocab_size"]),
-        context_limit=int(config.get("max_position_embeddings") or _DEFAULT_CONTEXT),
+        context_limit=int(_named(config, "max_position_embeddings", "n_positions") or _DEFAULT_CONTEXT),
         softcapped=bool(config.get("attn_logit_softcapping")),
     )
 
 
+def _named(config: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - any JSON value
+    """A value by the first of its names that is there: older architectures call it otherwise. None if none is."""
+    return next((config[name] for name in names if name in config), None)
+
+
 def _cached_layers(config: Mapping[str, Any]) -> int:
-    count, kinds = int(config["num_hidden_layers"]), config.get("layer_types")
+    count, kinds = int(_named(config, "num_hidden_layers", "n_layer", "n_layers")), config.get("layer_types")
     return sum(kind in _ATTENTION for kind in kinds[:count]) if kinds else count
 
 

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
+from transformers import AutoConfig
 
 from engine import budget
 from engine.config import EngineConfig
 from engine.device import choose_device
 from engine.errors import BadModelFile, DoesNotFit
 from engine.loader import LoadedModel, load_model
-from engine.memory import Machine
+from engine.memory import Machine, plan
 from engine.models.registry import ModelEntry, Registry
 from engine.models.shape import read_shape
 from tests.tiny_models import FAMILIES
@@ -57,12 +59,25 @@ def test_tokens_are_counted_as_the_cache_holds_them(tiny_model: TinyModel) -> No
     shape = read_shape(tiny_model("llama"))
     made = shape.footprint("Tiny", "float32", "float32", 128)
     assert made.kv_bytes_per_token == 3 * 2 * 16 * 2 * 4
-    assert made.weights == 4 * shape.numbers
+    assert made.weights == 4 * (shape.matrices + shape.vectors)
 
 
 def test_layers_without_a_cache_cost_nothing_a_token(tmp_path: Path, tiny_model: TinyModel) -> None:
     folder = copy_of(tiny_model("llama"), tmp_path, layer_types=["full_attention", "linear_attention", "mamba"])
     assert read_shape(folder).layers == 1
+
+
+@pytest.mark.parametrize("architecture", ["gpt2", "mamba"])
+def test_other_names_and_other_kinds_of_models_are_read_too(tmp_path: Path, architecture: str) -> None:
+    config = AutoConfig.for_model(architecture)
+    config.save_pretrained(tmp_path)
+    save_file({"weight": torch.zeros(3, 5)}, tmp_path / "model.safetensors")
+    made = read_shape(tmp_path).footprint("Other", "float32", "float32", 128)
+    assert made.weights == 60
+    if architecture == "gpt2":  # 12 layers of 12 heads of 64, keys and values
+        assert (made.kv_bytes_per_token, made.context_limit) == (12 * 12 * 64 * 2 * 4, 1024)
+    else:
+        assert made.kv_bytes_per_token == 0
 
 
 def copy_of(folder: Path, target: Path, **changes: object) -> Path:
@@ -90,15 +105,26 @@ def test_a_folder_without_weights_is_no_model(tmp_path: Path) -> None:
 
 
 def test_the_store_gets_what_the_plan_leaves(tiny_model: TinyModel, load: Callable[..., LoadedModel]) -> None:
-    model = load(tiny_model("llama"), cache_memory_bytes=1 << 20)
-    spent = budget.cache_budget(
-        budget.plan_load(
-            entry_of(tiny_model("llama")), choose_device(EngineConfig()), EngineConfig(cache_memory_bytes=1 << 20)
-        ),
-        model.runner.weight_bytes,
-    )
-    assert model.store._budget == pytest.approx(spent, abs=1 << 16)
+    assert load(tiny_model("llama"), cache_memory_bytes=1 << 20).store._budget <= 1 << 20
     assert load(tiny_model("llama")).store._budget > 100 << 20
+
+
+def test_weights_that_turn_out_smaller_leave_more_for_caches_up_to_what_is_set(tiny_model: TinyModel) -> None:
+    folder, machine = tiny_model("llama"), Machine("cpu", 8 << 30, None, 0)
+    planned = plan(read_shape(folder).footprint("Tiny", "float32", "float32", 128), machine, context=100)
+    less = planned.weights // 4
+    assert budget.cache_budget(planned, less, EngineConfig()) == planned.caches + planned.weights - less
+    assert budget.cache_budget(planned, less, EngineConfig(cache_memory_bytes=300)) == 300
+    assert budget.cache_budget(planned, 9 << 30, EngineConfig()) == 0
+
+
+def test_packed_weights_are_counted_by_the_bit(tiny_model: TinyModel) -> None:
+    shape = read_shape(tiny_model("llama"))
+    # 3 layers of 64 * (64 + 2 * 32 + 64 + 3 * 128) and 300 vectors of 64; 7 norms of 64.
+    assert shape.matrices == 3 * 64 * (64 + 2 * 32 + 64 + 3 * 128) + 300 * 64
+    assert shape.vectors == 7 * 64
+    assert shape.weights("q4") == shape.matrices * 5 // 8 + 4 * shape.vectors
+    assert shape.weights("q8") == shape.matrices * 17 // 16 + 4 * shape.vectors
 
 
 def test_the_context_shrinks_to_what_fits(
@@ -138,4 +164,5 @@ def test_a_context_beyond_the_models_is_the_models(tiny_model: TinyModel, load: 
 def test_the_weights_are_counted_in_the_dtype_they_get(tiny_model: TinyModel, dtype: str) -> None:
     config = EngineConfig(dtype=dtype)
     made = budget.footprint_of(entry_of(tiny_model("qwen2")), choose_device(config), 128)
-    assert made.weights == getattr(torch, dtype).itemsize * read_shape(tiny_model("qwen2")).numbers
+    shape = read_shape(tiny_model("qwen2"))
+    assert made.weights == getattr(torch, dtype).itemsize * (shape.matrices + shape.vectors)

@@ -137,6 +137,8 @@ def test_the_command_prints_json(entry: ModelEntry, capsys: pytest.CaptureFixtur
         ["turns", "--budget", "x"],
         ["prefill", "--tokens", "1"],
         ["start", "--gguf", "no"],
+        ["decode", "--text", "/no/such/text"],
+        ["prefill", "--text", "/dev/null"],
     ],
     ids=" ".join,
 )
