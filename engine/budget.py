@@ -24,7 +24,7 @@ def footprint_of(
         choice: The device, and the dtype of weights and activations.
         chunk: Most tokens prefilled at a time.
         kv_dtype: Of cached keys and values; None takes that of the activations.
-        held: How the weights are held, a key of `engine.models.shape.HELD`; None takes that of the activations.
+        held: How the weights are held, as `ModelShape.footprint` takes it; None takes the dtype of the activations.
 
     Raises:
         BadModelFile: The model's folder is damaged.

@@ -6,12 +6,14 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from engine.bench.harness import Figure, Report, alternate, machine_name, medians
 from engine.bench.process import SubjectProcess, loquat_subject
+from engine.bench.rewrite import rewrite_figures
 from engine.bench.text import passage, prose
+from engine.config import EngineConfig
 from engine.models.registry import ModelEntry
 from engine.tokenizer import Tokenizer, load_tokenizer
 
@@ -52,8 +54,10 @@ def bench_prefill(entry: ModelEntry, options: ForwardOptions) -> Report:
 
 
 def bench_decode(entry: ModelEntry, options: ForwardOptions) -> Report:
-    """Tokens generated per second; otherwise as `bench_prefill`."""
-    return _bench("decode", entry, options, _decode_figures)
+    """Tokens generated per second, also with prompt lookup on a text that repeats; otherwise as `bench_prefill`."""
+    report = _bench("decode", entry, options, _decode_figures)
+    config = EngineConfig(dtype=options.dtype, threads=options.threads, save_caches=False)
+    return replace(report, figures=[*report.figures, *rewrite_figures(entry, config, options.runs)])
 
 
 def measure_prefill(subjects: Mapping[str, SubjectProcess], ids: Sequence[int], runs: int) -> dict[str, list[Any]]:

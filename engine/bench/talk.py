@@ -25,9 +25,12 @@ def greedy(tokens: int) -> SamplingParams:
     return SamplingParams(temperature=0.0, top_k=0, top_p=1.0, min_p=0.0, max_tokens=tokens)
 
 
-def request_for(messages: Sequence[Message], conversation: str, tokens: int = 1, reuse: bool = True) -> ChatRequest:
+def request_for(
+    messages: Sequence[Message], conversation: str, tokens: int = 1, reuse: bool = True, speculate: bool = True
+) -> ChatRequest:
     """A request that counts as submitted now."""
-    return ChatRequest(f"bench-{next(_numbers)}", tuple(messages), greedy(tokens), conversation, reuse=reuse)
+    name = f"bench-{next(_numbers)}"
+    return ChatRequest(name, tuple(messages), greedy(tokens), conversation, reuse=reuse, speculate=speculate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,10 @@ class Talk:
     def ask(self, messages: Sequence[Message], conversation: str, tokens: int = 1, reuse: bool = True) -> Finished:
         """One turn."""
         return _last(self._engine.stream(request_for(messages, conversation, tokens, reuse)))
+
+    def rewrite(self, messages: Sequence[Message], tokens: int, speculate: bool) -> Finished:
+        """One turn of a conversation that has no cache of its own, with prompt-lookup decoding or without."""
+        return _last(self._engine.stream(request_for(messages, "", tokens, reuse=False, speculate=speculate)))
 
     def ttft(self, messages: Sequence[Message], conversation: str, reuse: bool = True) -> float:
         """Milliseconds to the first token of one turn."""

@@ -9,17 +9,12 @@ from typing import Any, Final
 
 from engine.errors import BadModelFile
 from engine.memory import Footprint
-from engine.models.model_folder import CONFIG, read_object
+from engine.models.model_folder import CONFIG, WEIGHTS, WEIGHTS_INDEX, read_object
 from engine.models.safetensors_file import TensorEntry, read_entries
 
-# How weights are held: bits of a number in a matrix (scales included), and bytes of any other number.
-HELD: Final[Mapping[str, tuple[float, int]]] = {
-    "float32": (32, 4),
-    "bfloat16": (16, 2),
-    "float16": (16, 2),
-    "q8": (8.5, 4),
-    "q4": (5, 4),
-}
+ITEM_BYTES: Final[Mapping[str, int]] = {"float32": 4, "bfloat16": 2, "float16": 2}
+INT4: Final = "int4"  # packed for the CPU kernels, in a file of its own that is mapped as it is
+_PACKED: Final = "packed-int4.safetensors"
 _FLOATS: Final = ("F64", "F32", "F16", "BF16")
 _ATTENTION: Final = ("full_attention", "sliding_attention", "chunked_attention")
 _DEFAULT_CONTEXT: Final = 2048
@@ -30,17 +25,18 @@ class ModelShape:
     """The sizes of a model.
 
     Attributes:
-        matrices, vectors: Numbers stored as floating point in each; they are converted when loaded.
-        packed_bytes: Bytes of everything else (integers), which is held as it is stored.
+        numbers: Weights stored as floating point; they are converted when loaded.
+        integer_bytes: Bytes of weights stored as integers, which are held as they are.
+        int4_bytes: Bytes of the weights packed for the CPU kernels; None where they are not.
         layers: With a KV cache; others hold a state of fixed size.
         heads, kv_heads, head_dim, hidden, intermediate, vocabulary: As in config.json.
         context_limit: Tokens.
         softcapped: Whether attention scores are capped (Gemma 2), for which they are written out.
     """
 
-    matrices: int
-    vectors: int
-    packed_bytes: int
+    numbers: int
+    integer_bytes: int
+    int4_bytes: int | None
     layers: int
     heads: int
     kv_heads: int
@@ -52,20 +48,21 @@ class ModelShape:
     softcapped: bool
 
     def weights(self, held: str) -> int:
-        """Bytes of the weights, held as a key of HELD says."""
-        bits, item = HELD[held]
-        return int(self.matrices * bits / 8) + self.vectors * item + self.packed_bytes
+        """Bytes of the weights: packed for the CPU kernels (INT4), or in a dtype of ITEM_BYTES."""
+        if held == INT4 and self.int4_bytes is not None:
+            return self.int4_bytes
+        return self.numbers * ITEM_BYTES.get(held, 4) + self.integer_bytes
 
     def footprint(self, label: str, held: str, kv_dtype: str, chunk: int) -> Footprint:
         """What it takes.
 
         Args:
             label: For people.
-            held: How the weights are held, a key of HELD.
+            held: How the weights are held: INT4, or a key of ITEM_BYTES.
             kv_dtype: Of cached keys and values, a key of `engine.memory.KV_DTYPES`.
             chunk: Most tokens prefilled at a time.
         """
-        item = HELD[held][1]
+        item = ITEM_BYTES.get(held, 4)
         attention = (self.heads + 2 * self.kv_heads) * self.head_dim
         return Footprint(
             label=label,
@@ -90,22 +87,22 @@ def read_shape(folder: Path) -> ModelShape:
     """
     outer = read_object(folder, CONFIG)
     config = outer.get("text_config") if isinstance(outer.get("text_config"), dict) else outer
-    entries = _entries(folder)
-    floats = [entry for entry in entries if entry.dtype in _FLOATS]
+    entries, packed = _entries(folder), folder / _PACKED
+    int4_bytes = sum(entry.nbytes for entry in read_entries(packed)) if packed.is_file() else None
     try:
-        return _shape(config or outer, floats, [entry for entry in entries if entry.dtype not in _FLOATS])
+        return _shape(config or outer, entries, int4_bytes)
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         sentence = f"The sizes in the config.json of {folder.name} make no sense; get the model again."
         raise BadModelFile(sentence, repr(error)) from error
 
 
-def _shape(config: Mapping[str, Any], floats: list[TensorEntry], packed: list[TensorEntry]) -> ModelShape:
+def _shape(config: Mapping[str, Any], entries: list[TensorEntry], int4_bytes: int | None) -> ModelShape:
     hidden = int(_named(config, "hidden_size", "n_embd", "d_model"))
     heads = int(_named(config, "num_attention_heads", "n_head", "n_heads") or 0)  # none in a pure state-space model
     return ModelShape(
-        matrices=sum(entry.elements for entry in floats if len(entry.shape) > 1),
-        vectors=sum(entry.elements for entry in floats if len(entry.shape) <= 1),
-        packed_bytes=sum(entry.nbytes for entry in packed),
+        numbers=sum(entry.elements for entry in entries if entry.dtype in _FLOATS),
+        integer_bytes=sum(entry.nbytes for entry in entries if entry.dtype not in _FLOATS),
+        int4_bytes=int4_bytes,
         layers=_cached_layers(config) if heads else 0,
         heads=heads,
         kv_heads=int(config.get("num_key_value_heads") or heads),
@@ -129,7 +126,12 @@ def _cached_layers(config: Mapping[str, Any]) -> int:
 
 
 def _entries(folder: Path) -> list[TensorEntry]:
-    files = sorted(folder.glob("*.safetensors"))
-    if not files:
-        raise BadModelFile(f"The folder {folder.name} holds no weights in safetensors, so it is no model.")
-    return [entry for file in files for entry in read_entries(file)]
+    files = [folder / WEIGHTS]
+    if (folder / WEIGHTS_INDEX).is_file():
+        placed = read_object(folder, WEIGHTS_INDEX).get("weight_map")
+        names = sorted({str(name) for name in placed.values()}) if isinstance(placed, dict) else []
+        files = [folder / Path(name).name for name in names] or files
+    try:
+        return [entry for file in files for entry in read_entries(file)]
+    except OSError as error:
+        raise BadModelFile(f"The weights in {folder.name} cannot be read; get the model again.", str(error)) from error

@@ -18,9 +18,10 @@ from engine.errors import BadModelFile, DoesNotFit
 from engine.loader import LoadedModel, load_model
 from engine.memory import Machine, plan
 from engine.models.registry import ModelEntry, Registry
-from engine.models.shape import read_shape
+from engine.models.shape import INT4, read_shape
 from tests.tiny_models import FAMILIES
 
+PACKED = "packed-int4.safetensors"
 TinyModel = Callable[..., Path]
 
 
@@ -59,7 +60,7 @@ def test_tokens_are_counted_as_the_cache_holds_them(tiny_model: TinyModel) -> No
     shape = read_shape(tiny_model("llama"))
     made = shape.footprint("Tiny", "float32", "float32", 128)
     assert made.kv_bytes_per_token == 3 * 2 * 16 * 2 * 4
-    assert made.weights == 4 * (shape.matrices + shape.vectors)
+    assert made.weights == 4 * shape.numbers
 
 
 def test_layers_without_a_cache_cost_nothing_a_token(tmp_path: Path, tiny_model: TinyModel) -> None:
@@ -100,7 +101,7 @@ def test_senseless_sizes_are_refused_in_a_sentence(
 
 def test_a_folder_without_weights_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(BadModelFile, match="no weights"):
+    with pytest.raises(BadModelFile, match="cannot be read; get the model again"):
         read_shape(tmp_path)
 
 
@@ -118,13 +119,29 @@ def test_weights_that_turn_out_smaller_leave_more_for_caches_up_to_what_is_set(t
     assert budget.cache_budget(planned, 9 << 30, EngineConfig()) == 0
 
 
-def test_packed_weights_are_counted_by_the_bit(tiny_model: TinyModel) -> None:
-    shape = read_shape(tiny_model("llama"))
+def test_weights_packed_for_the_kernels_are_their_file(tmp_path: Path, tiny_model: TinyModel) -> None:
+    folder = copy_of(tiny_model("llama"), tmp_path)
+    plain = read_shape(folder)
     # 3 layers of 64 * (64 + 2 * 32 + 64 + 3 * 128) and 300 vectors of 64; 7 norms of 64.
-    assert shape.matrices == 3 * 64 * (64 + 2 * 32 + 64 + 3 * 128) + 300 * 64
-    assert shape.vectors == 7 * 64
-    assert shape.weights("q4") == shape.matrices * 5 // 8 + 4 * shape.vectors
-    assert shape.weights("q8") == shape.matrices * 17 // 16 + 4 * shape.vectors
+    assert plain.numbers == 3 * 64 * (64 + 2 * 32 + 64 + 3 * 128) + 300 * 64 + 7 * 64
+    assert plain.int4_bytes is None
+    save_file({"layers.0.qkv": torch.zeros(1000, dtype=torch.uint8), "norm": torch.zeros(64)}, folder / PACKED)
+    packed = read_shape(folder)
+    assert packed.numbers == plain.numbers
+    assert packed.weights(INT4) == 1000 + 64 * 4
+    assert packed.weights("bfloat16") == 2 * plain.numbers
+
+
+def test_weights_in_several_files_are_added_up(tmp_path: Path) -> None:
+    AutoConfig.for_model("llama").save_pretrained(tmp_path)
+    names = {f"w{n}": f"model-0000{n}-of-00002.safetensors" for n in (1, 2)}
+    for name, file in names.items():
+        save_file({name: torch.zeros(2, 5)}, tmp_path / file)
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
+    assert read_shape(tmp_path).numbers == 20
+    (tmp_path / names["w2"]).unlink()
+    with pytest.raises(BadModelFile, match="cannot be read; get the model again"):
+        read_shape(tmp_path)
 
 
 def test_the_context_shrinks_to_what_fits(
@@ -165,4 +182,4 @@ def test_the_weights_are_counted_in_the_dtype_they_get(tiny_model: TinyModel, dt
     config = EngineConfig(dtype=dtype)
     made = budget.footprint_of(entry_of(tiny_model("qwen2")), choose_device(config), 128)
     shape = read_shape(tiny_model("qwen2"))
-    assert made.weights == getattr(torch, dtype).itemsize * (shape.matrices + shape.vectors)
+    assert made.weights == getattr(torch, dtype).itemsize * shape.numbers

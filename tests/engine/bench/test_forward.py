@@ -74,7 +74,10 @@ def test_the_whole_bench_runs_in_processes(folder: Path) -> None:
     entry = Registry(folder.parent).find(folder.name)
     report = bench_decode(entry, ForwardOptions((64,), steps=4, runs=1, reference_dtype="float32", threads=1))
     figures = {figure.name: figure.values for figure in report.figures}
-    assert list(figures) == ["decode_64", "decode_64_step", "decode_64_read", "peak_memory", "nll"]
+    forward = ["decode_64", "decode_64_step", "decode_64_read", "peak_memory", "nll"]
+    assert list(figures) == [*forward, "rewrite", "accepted", "rewrite_same"]
+    assert figures["rewrite_same"] == {"lookup": 1.0, "limit": 1.0}
+    assert figures["rewrite"]["ratio"] == figures["rewrite"]["lookup"] / figures["rewrite"]["plain"]
     assert figures["decode_64"]["loquat"] == pytest.approx(1000 / figures["decode_64_step"]["loquat"])
     assert figures["nll"]["ratio"] == pytest.approx(1.0, abs=0.01)
     assert report.about["transformers"] == "transformers, float32, 1 threads"
