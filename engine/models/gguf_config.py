@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from gguf.quants import dequantize
 
-from engine.errors import UnsupportedModel
+from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.gguf_metadata import Metadata
 from engine.models.gguf_reader import GgufFile, GgufTensor
 
@@ -65,7 +65,13 @@ class _Source:
 
     @property
     def layers(self) -> int:
-        return self.positive("block_count")
+        layers = self.positive("block_count")
+        if layers > len(self.tensors):
+            raise BadModelFile(
+                f"The file {self.metadata.file_name} contradicts itself (the number of layers); get it again.",
+                f"{layers} layers, {len(self.tensors)} tensors",
+            )
+        return layers
 
     @property
     def context(self) -> int:

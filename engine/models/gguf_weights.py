@@ -74,11 +74,18 @@ class Weight:
         return packed[start:stop] if self.rows is None else packed[self.rows[start:stop]]
 
     def chunks(self) -> Iterator[npt.NDArray[np.float32]]:
-        """The weight as float32, a few rows at a time, each of shape [rows, columns]."""
+        """The weight as float32, a few rows at a time, each of shape [rows, columns].
+
+        Raises:
+            BadModelFile: It holds infinity, or what is no number.
+        """
         total = self.shape[0]
         step = max(1, _CHUNK_ELEMENTS // (self.elements // total))
         for start in range(0, total, step):
-            values = np.asarray(dequantize(self.blocks(start, min(start + step, total)), self.tensor.ggml_type))
+            with np.errstate(all="ignore"):
+                values = np.asarray(dequantize(self.blocks(start, min(start + step, total)), self.tensor.ggml_type))
+            if not np.isfinite(values).all():
+                raise BadModelFile(f"The model's weights are damaged ({self.tensor.name}); get the file again.")
             yield values - np.float32(1.0) if self.minus_one else values
 
 
@@ -205,8 +212,9 @@ def _fill(slot: _Slot, file: GgufFile, config: Mapping[str, Any]) -> Iterator[We
         name = slot.gguf.format(i=i)
         if name not in file.tensors and slot.optional:
             continue
+        tensor = _tensor(file, name, shape)  # before the rows: a shape that lies must not take memory
         rows = _rows(slot.change, config, shape[0])
-        yield Weight(slot.hf.format(i=i), shape, _tensor(file, name, shape), rows, slot.change is Change.ADDED_ONE)
+        yield Weight(slot.hf.format(i=i), shape, tensor, rows, slot.change is Change.ADDED_ONE)
 
 
 def _tensor(file: GgufFile, name: str, shape: tuple[int, ...]) -> GgufTensor:

@@ -75,7 +75,8 @@ def import_gguf(source: Path, folder: Path, label: str, handle: RequestHandle) -
         weights = weights_of(file, config)
         dtype = storage_dtype(weights)
         entries = [TensorEntry(weight.name, _HF_NAME[dtype], weight.shape) for weight in weights]
-        need_room(folder, sum(entry.nbytes for entry in entries), f"import {label}")
+        # The weights as they are, and at most one byte each in packed form.
+        need_room(folder, sum(entry.nbytes + entry.elements for entry in entries), f"import {label}")
         _write_tokenizer(file, folder)
         _write_configs(file.metadata, config, dtype, folder)
         stop_if_cancelled(handle)

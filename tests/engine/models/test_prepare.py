@@ -83,7 +83,7 @@ def test_the_first_start_fetches_verifies_and_imports(
     kinds = list(dict.fromkeys((step.stage, step.sentence.split()[0]) for step in steps))
     assert kinds == [
         *((LoadStage.DOWNLOAD, word) for word in ("Looking", "Downloading", "Verifying")),
-        *((LoadStage.IMPORT, word) for word in ("Checking", "Reading", "Importing")),
+        *((LoadStage.IMPORT, word) for word in ("Checking", "Reading", "Importing", "Packing")),
     ]
     assert {path.name for path in registry.models_dir.rglob("*.gguf")} == {"source.gguf"}
     assert not list(registry.models_dir.glob(".unfinished*"))
