@@ -34,10 +34,11 @@ class CacheShape:
 
 
 class KernelCache:
-    """A `SequenceCache`: per layer keys [kv_heads, capacity / 16, head_dim, 16] and values [kv_heads, capacity, head_dim].
+    """A `SequenceCache`.
 
-    Tokens become part of the sequence by `advance`; what was written past `length` does not count. All layers keep
-    all tokens, also those that see a window only, so cropping is one assignment.
+    Per layer it holds keys [kv_heads, capacity / 16, head_dim, 16] and values [kv_heads, capacity, head_dim]. Tokens
+    become part of the sequence by `advance`; what was written past `length` does not count. All layers keep all tokens,
+    also those that see a window only, so cropping is one assignment.
     """
 
     def __init__(self, shape: CacheShape) -> None:
@@ -46,6 +47,8 @@ class KernelCache:
         self.capacity = 0
         self.keys: list[Halves] = [self._empty_keys(0) for _ in range(shape.layers)]
         self.values: list[Halves] = [self._empty_values(0) for _ in range(shape.layers)]
+        # Where each layer's keys and values lie, int64 [2, layers]; asking the arrays each time would take 60 us.
+        self.addresses = np.zeros((2, shape.layers), np.int64)
 
     @property
     def nbytes(self) -> int:
@@ -78,7 +81,8 @@ class KernelCache:
 
     def compact(self) -> None:
         """Give back the room for tokens to come."""
-        self._resize(padded(self.length, SPAN))
+        if self.capacity > padded(self.length, SPAN):
+            self._resize(padded(self.length, SPAN))
 
     def export(self, length: int | None = None) -> dict[str, Tensor]:
         """The first `length` tokens as `0.keys`, `0.values` and so on, float16 [kv_heads, length, head_dim]."""
@@ -123,6 +127,7 @@ class KernelCache:
             keys[:, : held // KEYS] = self.keys[index][:, : held // KEYS]
             values[:, : self.length] = self.values[index][:, : self.length]
             self.keys[index], self.values[index] = keys, values
+            self.addresses[:, index] = keys.ctypes.data, values.ctypes.data
         self.capacity = capacity
 
     # Zeros, because the kernels compute with what lies past the last key before they discard it: it must be finite.

@@ -19,8 +19,8 @@ def _cache_folder() -> Path | None:
 
 CACHE_FOLDER: Final = _cache_folder()
 # Numba read the variable when it was first imported, which may have been before it was set.
-config.CACHE_DIR = str(CACHE_FOLDER or "")
-_OPTIONS: Final = {"nogil": True, "boundscheck": False, "error_model": "numpy"}
+setattr(config, "CACHE_DIR", str(CACHE_FOLDER or ""))  # noqa: B010  Numba declares its settings at run time
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "boundscheck": False, "error_model": "numpy"}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,12 +29,34 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-def entry(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function that Python calls, once its first call comes, and keep the code on disk where possible."""
+def entry(signature: str) -> Callable[[Callable[..., Any]], Entry]:
+    """Make a function that Python calls: compiled when first called, and kept on disk where possible."""
 
-    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
-        options = {**_OPTIONS, "parallel": parallel, "cache": CACHE_FOLDER is not None}
-        compiled: Callable[..., Any] = numba.njit(**options)(function)
-        return compiled
+    def wrap(function: Callable[..., Any]) -> Entry:
+        return Entry(function, signature)
 
     return wrap
+
+
+class Entry:
+    """A compiled function; reading it from disk or compiling it waits until it is needed."""
+
+    def __init__(self, function: Callable[..., Any], signature: str) -> None:
+        self._function = numba.njit(**_OPTIONS, cache=CACHE_FOLDER is not None)(function)
+        self._signature = signature
+        self.__doc__ = function.__doc__
+
+    @property
+    def compiled(self) -> bool:
+        """Whether a call starts at once."""
+        return bool(self._function.signatures)
+
+    def compile(self) -> None:
+        """Read the code from disk, or compile it and write it there; from any thread."""
+        self._function.compile(self._signature)
+
+    def __call__(self, *args: int) -> Any:
+        """Run it."""
+        if not self._function.signatures:
+            self.compile()
+        return self._function(*args)

@@ -31,7 +31,7 @@ def vtanh(x: Any) -> Any:
 
 @kernel
 def silu(x: Any) -> Any:
-    """x * sigmoid(x)."""
+    """SiLU: x * sigmoid(x)."""
     return x / (fill(1.0) + vexp(fill(0.0) - x))
 
 

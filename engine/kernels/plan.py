@@ -39,7 +39,8 @@ LAYER: Final = np.dtype(
         )
     ],
 )
-"""One layer; its four matrices are 4 * index and on: qkv, output, gate_up, down; after the last layer come head and embedding."""
+"""One layer; its four matrices are 4 * index and on: qkv, output, gate_up, down. After the last layer's come head and
+embedding."""
 
 MODEL: Final = np.dtype(
     [
@@ -91,6 +92,9 @@ MODEL: Final = np.dtype(
 
 
 def quantized_bytes(columns: int) -> int:
-    """Bytes of one row of `columns` (a multiple of 32) activations: int8 codes, then per block float32 scale, float32
-    sum times scale, int32 sum of the codes."""
+    """Bytes of one row of `columns` (a multiple of 32) activations.
+
+    First the int8 codes, then for each block its float32 scale, for each the sum of its codes times the scale, for
+    each the int32 sum.
+    """
     return columns + 12 * (columns // 32)

@@ -79,7 +79,8 @@ def quantize_4(weights: NDArray[np.float32]) -> QuantizedMatrix:
         gain = _error(groups, again, *better) < _error(groups, codes, scale, offset)
         scale, offset = np.where(gain, better[0], scale), np.where(gain, better[1], offset)
         codes = np.where(gain[..., None], again, codes)
-    return pack(Kind.Q4A, *weights.shape, _words(_nibbles(codes)), scale, offset)
+    rows, columns = weights.shape
+    return pack(Kind.Q4A, rows, columns, _words(_nibbles(codes)), scale, offset)
 
 
 def quantize_8(weights: NDArray[np.float32]) -> QuantizedMatrix:
@@ -88,7 +89,8 @@ def quantize_8(weights: NDArray[np.float32]) -> QuantizedMatrix:
     scale = _half(np.abs(groups).max(axis=2) / 127)
     inverse = np.divide(1, scale, out=np.zeros(scale.shape, np.float32), where=scale > 0, dtype=np.float32)
     codes = np.clip(np.rint(groups * inverse[..., None]), -127, 127).astype(np.int8)
-    return pack(Kind.Q8, *weights.shape, _words(codes.view(np.uint8)), scale)
+    rows, columns = weights.shape
+    return pack(Kind.Q8, rows, columns, _words(codes.view(np.uint8)), scale)
 
 
 def quantize(kind: Kind, weights: NDArray[np.float32]) -> QuantizedMatrix:
@@ -162,7 +164,7 @@ def _error(
 
 def _nibbles(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """[..., 32] codes -> [..., 16] bytes, column i low, column 16 + i high."""
-    return codes[..., :16] | (codes[..., 16:] << 4)
+    return codes[..., :16] | np.left_shift(codes[..., 16:], 4, dtype=np.uint8)
 
 
 def _words(raw: NDArray[np.uint8]) -> NDArray[np.uint32]:

@@ -58,13 +58,13 @@ def quantize_row(source: int, row: int, columns: int) -> None:
 
 
 @kernel
-def inverse_rms(source: int, count: int, eps: float) -> float:
+def inverse_rms(source: int, count: int, eps: float) -> Any:
     """1 / sqrt(mean square + eps) of a float32 row whose length is a multiple of 16."""
     squares = fill(0.0)
     for i in range(count // 16):
         value = load_f32(source + 64 * i)
         squares = fma(value, value, squares)
-    return float32(1.0) / float32(math.sqrt(total(squares) / float32(count) + eps))
+    return float32(1.0 / math.sqrt(total(squares) / float32(count) + eps))
 
 
 @kernel
@@ -85,7 +85,7 @@ def add_bias(row: int, bias: int, count: int) -> None:
 
 @kernel
 def add_scaled(row: int, added: int, count: int, scale: float) -> None:
-    """row += scale * added."""
+    """Add `scale * added` to a row."""
     factor = fill(scale)
     for i in range(count // 16):
         store_f32(row + 64 * i, fma(load_f32(added + 64 * i), factor, load_f32(row + 64 * i)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-import numba
 import torch
 from torch import Tensor
 
@@ -13,6 +13,7 @@ from engine.decoder.rope import RopeTable
 from engine.errors import BadRequest
 from engine.kernels.cache import CacheShape, KernelCache
 from engine.kernels.step import forward
+from engine.kernels.team import Team
 from engine.kernels.weights import KernelWeights, check_sizes
 from engine.kernels.workspace import CHUNK, Workspace
 
@@ -23,7 +24,7 @@ class KernelRunner:
     Args:
         config: What the decoder computes.
         weights: Its packed weights.
-        threads: CPU threads, at least 1; more than Numba has are not used.
+        threads: CPU threads; more than there are cores only wait for each other.
         max_context: Limits the context in tokens; None takes the model's own.
 
     Raises:
@@ -35,7 +36,8 @@ class KernelRunner:
     ) -> None:
         check_sizes(config)
         self.config, self.weights = config, weights
-        self.threads = max(1, min(threads, numba.config.NUMBA_NUM_THREADS))
+        self.threads = max(1, threads)
+        self._team = Team(self.threads)
         self.shape = CacheShape(
             layers=len(config.layers),
             kv_heads=config.kv_heads,
@@ -141,6 +143,6 @@ class KernelRunner:
         logits = work.logits(max(keep, 1))
         work.bind(cache, len(ids))
         work.ids[: len(ids)] = ids
-        numba.set_num_threads(self.threads)
-        forward(work.models, work.layers, work.matrices, start, keep, self.threads)
+        records = (work.models.ctypes.data, work.layers.ctypes.data, work.matrices.ctypes.data)
+        self._team.run(partial(forward, *records, start, keep))
         return torch.from_numpy(logits[:keep, : self.vocab_size]).clone()

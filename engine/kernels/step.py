@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numba
+from numba.np.numpy_support import carray
 
 from engine.kernels.attention import attend, attend_spans, merge_spans
 from engine.kernels.embed import embed
 from engine.kernels.jit import entry, kernel
-from engine.kernels.matmul import matmul
 from engine.kernels.mathematics import vtanh
-from engine.kernels.plan import SPLIT_TOKENS, quantized_bytes
+from engine.kernels.matmul import matmul
+from engine.kernels.plan import LAYER, MATRIX, MODEL, SPLIT_TOKENS, quantized_bytes
 from engine.kernels.rows import (
     add_bias,
     add_scaled,
@@ -25,7 +25,7 @@ from engine.kernels.rows import (
     rotate,
 )
 from engine.kernels.sync import LINE, barrier, fetch_add
-from engine.kernels.vector import fill, get_f32, get_i64, load_f32, put_f16, store_f16, store_f32
+from engine.kernels.vector import as_pointer, fill, get_f32, get_i64, load_f32, put_f16, store_f16, store_f32
 
 PHASES: Final = 10  # a layer's, each with a counter of its own
 EXTRA: Final = 4  # phases after the last layer, and the barrier's counter
@@ -252,17 +252,21 @@ def _pass(models: Any, layers: Any, matrices: Any, start: int, keep: int, thread
         _logits(model, matrices[4 * model.layers], keep, phase, threads, arrivals)
 
 
-@entry(parallel=True)
-def forward(models: Any, layers: Any, matrices: Any, start: int, keep: int, threads: int) -> None:
-    """Run one pass.
+@entry("void(int64, int64, int64, int64, int64, int64, int64)")
+def forward(model: int, layers: int, matrices: int, start: int, keep: int, thread: int, threads: int) -> None:
+    """Run one pass, as one of several threads that all call this with the same arguments but `thread`.
 
     Args:
-        models: One plan.MODEL record; its `ids` hold the tokens, its counters are zero.
-        layers: plan.LAYER records.
-        matrices: plan.MATRIX records, four a layer, then head and embedding.
+        model: Address of a plan.MODEL record; its `ids` hold the tokens, its counters are zero.
+        layers: Address of plan.LAYER records.
+        matrices: Address of plan.MATRIX records, four a layer, then head and embedding.
         start: Tokens in the cache before this pass.
         keep: Logits of how many last tokens are wanted.
-        threads: How many threads take part; numba.set_num_threads must have been given the same.
+        thread: Which thread this is.
+        threads: How many threads take part.
     """
-    for thread in numba.prange(threads):
-        _pass(models, layers, matrices, start, keep, thread, threads)
+    models = carray(as_pointer(model), 1, MODEL)
+    count = models[0].layers
+    layer_records = carray(as_pointer(layers), count, LAYER)
+    matrix_records = carray(as_pointer(matrices), 4 * count + 2, MATRIX)
+    _pass(models, layer_records, matrix_records, start, keep, thread, threads)

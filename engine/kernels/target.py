@@ -28,7 +28,8 @@ class Target:
 
 
 def _read() -> Target:
-    text = config.CPU_FEATURES if config.CPU_FEATURES is not None else get_host_cpu_features()
+    stated = getattr(config, "CPU_FEATURES")  # noqa: B009  Numba declares its settings at run time
+    text = get_host_cpu_features() if stated is None else stated
     features = {part[1:] for part in text.split(",") if part.startswith("+")}
     x86 = platform.machine().lower() in ("x86_64", "amd64")
     if not x86:

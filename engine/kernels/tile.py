@@ -195,14 +195,14 @@ class _Tile:
         codes = self._codes(builder, lanes, builder.add(here, I64(HEADER_BYTES[self.kind] + 4 * first)))
         dot = _dot(self.target, self.kind)
         sums = []
-        for row, total in zip(rows, totals, strict=True):
+        for row, before in zip(rows, totals, strict=True):
             values = builder.add(row, builder.mul(block, I64(32)))
             side = builder.add(builder.add(row, builder.mul(blocks, I64(32))), builder.mul(block, I64(4)))
             tokens = [self._four(builder, lanes, builder.add(values, I64(4 * i))) for i in range(len(codes))]
             start = self._start(builder, lanes, side, blocks)
             integer = builder.sitofp(dot(builder, lanes, codes, tokens, start), lanes.floats)
             factor = builder.fmul(scale, splat(builder, load(builder, side, F32, 4), lanes.count))
-            total = self._fma(builder, lanes, integer, factor, total)
+            total = self._fma(builder, lanes, integer, factor, before)
             if offset is not None:
                 weighted = load(builder, builder.add(side, builder.mul(blocks, I64(4))), F32, 4)
                 total = self._fma(builder, lanes, offset, splat(builder, weighted, lanes.count), total)

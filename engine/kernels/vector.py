@@ -117,6 +117,12 @@ def call(builder: ir.IRBuilder, name: str, result: ir.Type, *args: ir.Value) -> 
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
 
 
+@operation(types.voidptr, types.int64)
+def as_pointer(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:
+    """An address as what numba.carray takes."""
+    return pointer(builder, address, I8)
+
+
 @operation(f32x, types.int64)
 def load_f32(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:
     """16 float32 from memory."""
@@ -287,12 +293,12 @@ def _operator(python: Callable[..., Any], instruction: str) -> None:
     """Let a Python operator between two float vectors emit one instruction."""
 
     @infer_global(python)
-    class Template(ConcreteTemplate):  # type: ignore[misc]
+    class Template(ConcreteTemplate):
         """How Numba types the operator."""
 
         cases: ClassVar = [signature(f32x, f32x, f32x)]
 
-    @lower_builtin(python, f32x, f32x)  # type: ignore[untyped-decorator]
+    @lower_builtin(python, f32x, f32x)
     def lower(_context: Any, builder: ir.IRBuilder, _sig: Any, args: tuple[ir.Value, ...]) -> ir.Value:
         return getattr(builder, instruction)(*args)
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import time
 
-import numba
-from numba import types
-
-from engine.kernels.plan import LAYER, MATRIX, MODEL
 from engine.kernels.step import forward
 from engine.kernels.target import TARGET
 
@@ -21,7 +17,7 @@ def available() -> tuple[bool, str]:
 
 def is_compiled() -> bool:
     """Whether a pass can start without compiling first."""
-    return bool(forward.signatures)  # type: ignore[attr-defined]
+    return forward.compiled
 
 
 def warm_up() -> float:
@@ -31,6 +27,5 @@ def warm_up() -> float:
         The time it took, in seconds.
     """
     start = time.perf_counter()
-    records = (types.Array(numba.from_dtype(dtype), 1, "C") for dtype in (MODEL, LAYER, MATRIX))
-    forward.compile((*records, types.int64, types.int64, types.int64))  # type: ignore[attr-defined]
+    forward.compile()
     return time.perf_counter() - start

@@ -58,7 +58,7 @@ class Workspace:
         self._config, self._weights, self._tables = config, weights, tables
         self._buffers: dict[str, Bytes] = {}
         self._rope_rows: list[tuple[Floats, Floats]] = []
-        self._bound: tuple[KernelCache | None, int] = (None, 0)
+        self._positions = 0
         self.ids = np.zeros(CHUNK, np.int64)
         self.matrices = _matrices(weights)
         self.layers = np.zeros(len(config.layers), LAYER)
@@ -80,25 +80,22 @@ class Workspace:
 
     def bind(self, cache: KernelCache, tokens: int) -> None:
         """Point the records at a cache and get ready for a pass of `tokens` tokens."""
-        if self._bound != (cache, cache.capacity):
-            self._bind_cache(cache)
-            self._bound = (cache, cache.capacity)
+        if cache.capacity > self._positions:
+            self._make_room(cache.capacity)
+        self.layers["keys"], self.layers["values"] = cache.addresses
+        self.models["capacity"] = cache.capacity
         self.models["tokens"] = tokens
         self._buffers["counters"][...] = 0
 
-    def _bind_cache(self, cache: KernelCache) -> None:
-        self.layers["keys"] = [_address(part) for part in cache.keys]
-        self.layers["values"] = [_address(part) for part in cache.values]
-        self.models["capacity"] = cache.capacity
-        spans = cache.capacity // SPAN
-        slots = self._config.heads * spans * SPLIT_TOKENS * (HEAD + 4 * self._config.head_dim)
-        if self._room("slots") < slots:
-            self._set_buffer("slots", slots)
+    def _make_room(self, positions: int) -> None:
+        """For caches of so many positions: cosines and sines, and slots for partial attention."""
+        spans = positions // SPAN
+        self._set_buffer("slots", self._config.heads * spans * SPLIT_TOKENS * (HEAD + 4 * self._config.head_dim))
         self.models["slot_spans"] = spans
-        self._set_ropes(cache.capacity)
+        self._set_ropes(positions)
+        self._positions = positions
 
     def _set_ropes(self, positions: int) -> None:
-        """Cosines and sines of all positions that the cache has room for."""
         self._rope_rows = [_rope_rows(table, positions) for table in self._tables]
         for index, layer in enumerate(self._config.layers):
             if layer.rope is not None:

@@ -85,9 +85,14 @@ def reference_runner(config: DecoderConfig, weights: KernelWeights) -> DecoderRu
 class Pair:
     """The same weights behind the kernels and behind torch."""
 
-    kernels: KernelRunner
+    config: DecoderConfig
+    weights: KernelWeights
     reference: DecoderRunner
     ids: list[int]
+
+    def kernels(self, threads: int = 2, max_context: int | None = None) -> KernelRunner:
+        """A runner of its own for a test: its threads end with it."""
+        return KernelRunner(self.config, self.weights, threads=threads, max_context=max_context)
 
 
 @pytest.fixture(scope="session")
@@ -102,7 +107,7 @@ def pair(tiny_model: Callable[..., Path]) -> Callable[..., Pair]:
             config = DecoderConfig.from_json(read_json(folder / "config.json"))
             weights = pack(config, FolderSource(Checkpoint(folder)), kind)
             ids = np.random.default_rng(3).integers(0, config.vocab_size, 300).tolist()
-            made[key] = Pair(KernelRunner(config, weights, threads=2), reference_runner(config, weights), ids)
+            made[key] = Pair(config, weights, reference_runner(config, weights), ids)
         return made[key]
 
     return make
