@@ -77,11 +77,12 @@ class KVStore:
     def begin(self, conversation: str, ids: Sequence[int]) -> Reuse:
         """The conversation's cache with the longest prefix of `ids` that memory or disk can give it."""
         self._pause()
+        wanted = self._runner.kv_bytes_per_token * len(ids)
         reuse = None
         while reuse is None:  # a file that proves damaged is gone the next time
-            reuse = self._open(conversation, self._best(conversation, ids), len(ids))
+            reuse = self._open(conversation, self._best(conversation, ids), wanted)
         self._use(conversation, reuse.cache)
-        self._make_room({conversation}, 0)
+        self._make_room({conversation}, wanted - reuse.cache.nbytes)
         return reuse
 
     def covers(self, conversation: str, ids: Sequence[int]) -> int:
@@ -162,10 +163,9 @@ class KVStore:
             marks = None if self._runner.croppable else saved.marks
             yield _Prefix(reusable(saved.ids, marks, ids), saved.conversation, saved=saved)
 
-    def _open(self, conversation: str, prefix: _Prefix, tokens: int) -> Reuse | None:
-        """The cache for a prompt of so many tokens that begins with this prefix; None if its file is damaged."""
+    def _open(self, conversation: str, prefix: _Prefix, wanted: int) -> Reuse | None:
+        """A cache that begins with this prefix and may grow to so many bytes; None if its file is damaged."""
         own = self._caches.get(conversation)
-        wanted = self._runner.kv_bytes_per_token * tokens
         if prefix.saved and self._disk:
             # Until it is restored the file is mapped into memory beside it.
             self._make_room({conversation}, wanted + prefix.saved.nbytes)

@@ -207,6 +207,23 @@ def test_the_budget_holds_at_every_moment(stores, seed, croppable):
     run_at_random(stores(budget, croppable), budget, seed)
 
 
+def test_the_source_of_a_prefix_goes_too_when_both_do_not_fit(stores):
+    store = stores(budget=TOKEN * 100)
+    answer(store, "a", [*SYSTEM, *prompt(1, 10)], reply=0)
+    ids = [*SYSTEM, *prompt(2, 20)]
+    assert store.begin("b", ids).source == "other"
+    assert in_memory(store) == ["b"]
+    assert set(saved(store)) == {"a"}
+
+
+def test_the_source_of_a_prefix_stays_when_others_can_go(stores):
+    store = stores(budget=TOKEN * 160)
+    answer(store, "a", [*SYSTEM, *prompt(1, 10)], reply=0)
+    answer(store, "b", prompt(2, 50), reply=0)
+    assert store.begin("c", [*SYSTEM, *prompt(3, 10)]).source == "other"
+    assert in_memory(store) == ["a", "c"]
+
+
 def test_a_budget_of_nothing_still_answers(stores):
     run_at_random(stores(0), 0, seed=9, steps=20)
 
@@ -394,8 +411,31 @@ def test_a_save_gives_way_to_the_next_request_at_once(stores):
     assert saved(store) == {"a": [*held, 1, 2]}
 
 
-def test_a_conversation_forgotten_in_the_middle_of_its_save_stays_forgotten(stores):
-    store = stores(disk=HeldUpDisk)
+def test_a_cache_that_must_go_while_it_is_being_saved_is_saved_whole(stores):
+    store = stores(budget=TOKEN * 50, disk=HeldUpDisk)
+    _, _, held = answer(store, "a", prompt(1))
+    assert stores.disk.started.wait(PATIENCE_S)
+    threading.Timer(0.05, stores.disk.go.set).start()
+    answer(store, "b", prompt(2))
+    assert in_memory(store) == ["b"]
+    assert saved(store)["a"] == held
+
+
+class LateDisk(HeldUpDisk):
+    """A disk on which a whole file goes into place no sooner than it is let."""
+
+    def write(self, conversation, snapshot, stop):
+        return KVDisk.write(self, conversation, snapshot, stop)
+
+    def _publish(self, partial, conversation, snapshot):
+        self.started.set()
+        assert self.go.wait(PATIENCE_S)
+        super()._publish(partial, conversation, snapshot)
+
+
+@pytest.mark.parametrize("disk", [HeldUpDisk, LateDisk])
+def test_a_conversation_forgotten_in_the_middle_of_its_save_stays_forgotten(stores, disk):
+    store = stores(disk=disk)
     answer(store, "a", prompt(1))
     assert stores.disk.started.wait(PATIENCE_S)
     threading.Timer(0.05, stores.disk.go.set).start()
