@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from engine.chat import RequestHandle
 from engine.decoder.checkpoint import Checkpoint
@@ -17,9 +17,7 @@ from engine.models.folder_tokenizer import import_tokenizer
 from engine.models.model_folder import CONFIG, WEIGHTS, WEIGHTS_INDEX, Imported, read_object, write_json
 from engine.models.pack_weights import pack_weights
 from engine.models.progress import Step, stop_if_cancelled
-from engine.models.safetensors_file import TensorEntry, read_entries
-
-PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+from engine.models.safetensors_file import PICKLES, TensorEntry, pickle_refused, read_entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +97,6 @@ def _single(source: Path) -> Path:
     if pickles and not found:
         raise pickle_refused(pickles[0])
     raise BadModelFile(f"The folder {source.name} holds no {WEIGHTS}, so its weights are missing.")
-
-
-def pickle_refused(name: str) -> UnsupportedModel:
-    """Why a pickled file is not read."""
-    return UnsupportedModel(
-        f"The file {name} is a Python pickle, which can run any program when it is loaded; "
-        "get the model as safetensors or GGUF."
-    )
 
 
 def _sharded(source: Path) -> _Weights:

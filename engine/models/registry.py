@@ -16,8 +16,6 @@ from engine.events import LoadStage
 from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.files import flush_to_disk, folder_bytes, link_or_copy, os_errors, sha256_steps
 from engine.models.gguf_reader import is_gguf, not_gguf
-from engine.models.import_folder import PICKLES, import_folder, pickle_refused
-from engine.models.import_gguf import import_gguf
 from engine.models.model_folder import (
     FORMAT,
     SOURCE,
@@ -31,6 +29,7 @@ from engine.models.model_folder import (
 )
 from engine.models.names import NameTaken, check_name, free_name
 from engine.models.progress import Step, stop_if_cancelled
+from engine.models.safetensors_file import PICKLES, pickle_refused
 
 _DEFAULT_FILE: Final = "default.json"
 
@@ -154,8 +153,7 @@ class Registry:
                 return known
             chosen = name or free_name(self.models_dir, _title(source))
             with unfinished_folder(self.models_dir) as folder:
-                importer = import_folder if source.is_dir() else import_gguf
-                imported = yield from importer(source, folder, label or source.name, handle)
+                imported = yield from _import(source, folder, label or source.name, handle)
                 if keep_source:
                     yield from _keep(source, folder, handle)
                 title = label or imported.title.strip() or _title(source)
@@ -198,6 +196,15 @@ def _entry(folder: Path, manifest: Manifest, default: str) -> ModelEntry:
         source_sha256=manifest.source_sha256,
         default=folder.name == default,
     )
+
+
+def _import(source: Path, folder: Path, label: str, handle: RequestHandle) -> Generator[Step, None, Imported]:
+    # Imported here: packing needs torch, which takes seconds, and a list of models does not need it.
+    from engine.models.import_folder import import_folder
+    from engine.models.import_gguf import import_gguf
+
+    importer = import_folder if source.is_dir() else import_gguf
+    return (yield from importer(source, folder, label, handle))
 
 
 def _title(source: Path) -> str:

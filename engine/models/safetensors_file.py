@@ -15,11 +15,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
-from engine.errors import BadModelFile
+from engine.errors import BadModelFile, UnsupportedModel
 
 _LENGTH: Final = struct.Struct("<Q")
 _ALIGNMENT: Final = 64  # of the data: a cache line, and the widest vector load
 _PYTORCH: Final[Mapping[str, str]] = MappingProxyType({"format": "pt"})  # what transformers looks for
+# The older format of weights, which this one replaces.
+PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 MAX_HEADER: Final = 100_000_000
 ITEM_BYTES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"), 1),
@@ -120,3 +122,11 @@ def _entry(path: Path, name: str, value: Mapping[str, Any]) -> tuple[TensorEntry
 
 def _damaged(path: Path, problem: str) -> BadModelFile:
     return BadModelFile(f"The file {path.name} is damaged or incomplete ({problem}); get it again.", str(path))
+
+
+def pickle_refused(name: str) -> UnsupportedModel:
+    """Why a pickled file is not read."""
+    return UnsupportedModel(
+        f"The file {name} is a Python pickle, which can run any program when it is loaded; "
+        "get the model as safetensors or GGUF."
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +47,14 @@ def test_models_are_added_listed_chosen_and_removed(
     assert capsys.readouterr().out.startswith("Removed second; ")
     assert run(["list"], loquat_home) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("*  my-model ")
+
+
+def test_a_list_needs_no_torch(loquat_home: Paths) -> None:
+    script = (
+        "import sys; from engine.cli_models import run; from engine.paths import default_paths;"
+        "run(['list'], default_paths()); sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False, capture_output=True).returncode == 0
 
 
 @pytest.mark.parametrize(
