@@ -51,13 +51,16 @@ class KernelRunner:
     @property
     def description(self) -> str:
         """Which implementation runs and why, in words."""
-        kinds = sorted({linear.matrix.kind.name for layer in self.weights.layers for linear in layer.linears})
-        return f"compiled CPU kernels for {self.config.family} ({', '.join(kinds)} weights, int8 activations)"
+        return f"compiled CPU kernels for {self.config.family} ({', '.join(self._kinds)} weights, int8 activations)"
 
     @property
     def cache_format(self) -> str:
         """Names how keys and values are computed and held."""
-        return "kernels-1 float16"
+        return f"kernels-1 {'+'.join(self._kinds)} float16"
+
+    @property
+    def _kinds(self) -> list[str]:
+        return sorted({linear.matrix.kind.name for layer in self.weights.layers for linear in layer.linears})
 
     @property
     def croppable(self) -> bool:
