@@ -126,6 +126,20 @@ def test_keys_and_values_in_half_precision_stay_near(pair, kv_dtype):
     assert runner.kv_bytes_per_token == tiny.runner.kv_bytes_per_token // 2
 
 
+@pytest.mark.parametrize("architecture", ["gemma2", "gemma3_text", "smollm3"])
+def test_a_text_of_many_blocks_gives_the_same(pair, architecture):
+    tiny = pair(architecture)
+    ids = (tiny.ids * 6)[:331]
+    with torch.inference_mode():
+        expected = tiny.model(torch.tensor([ids]), use_cache=False).logits[0]
+    cache = tiny.runner.new_cache()
+    for start, end in ((0, 200), (200, 329)):
+        got = tiny.runner.prefill(ids[start:end], cache, keep=end - start)
+        assert (got - expected[start:end]).abs().max() < TOLERANCE
+    for position in (329, 330):
+        assert (tiny.runner.decode(ids[position], cache) - expected[position]).abs().max() < TOLERANCE
+
+
 def test_the_text_part_of_a_multimodal_model_is_read(tmp_path, pair):
     from transformers import Gemma3Config, Gemma3ForConditionalGeneration, SiglipVisionConfig
 

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 
-from engine.decoder import load_decoder
+from engine.decoder import linear, load_decoder
 from engine.decoder.linear import DenseFactory, DenseLinear, multiply
 from engine.errors import BadModelFile
 from tests.engine.decoder.conftest import TOKENS, TOLERANCE
@@ -144,10 +144,29 @@ def test_a_shard_that_is_not_there_is_named(folder):
         load_decoder(folder)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 37])
+@pytest.mark.parametrize("rows", [1, 2, 8, 9, 32, 37, 128, 129, 300])
 @pytest.mark.parametrize("biased", [False, True])
 def test_the_faster_product_equals_torchs_own(rows, biased):
     generator = torch.Generator().manual_seed(3)
     weight, x = (torch.randn(n, 64, generator=generator) for n in (96, rows))
     bias = torch.randn(96, generator=generator) if biased else None
-    assert (multiply(x, weight, bias) - F.linear(x, weight, bias)).abs().max() < 1e-4
+    got = multiply(x, weight, bias)
+    assert got.shape == (rows, 96)
+    assert (got - F.linear(x, weight, bias)).abs().max() < 1e-4
+
+
+def test_the_faster_product_meets_few_shapes_however_long_the_texts(monkeypatch):
+    shapes = set()
+    product = linear._by_onednn
+
+    def record(x, weight, bias) -> torch.Tensor:
+        shapes.add(x.shape[0])
+        return product(x, weight, bias)
+
+    monkeypatch.setattr(linear, "_by_onednn", record)
+    weight = torch.ones(8, 4)
+    for rows in range(1, 257):
+        multiply(torch.ones(rows, 4), weight)
+    if not linear.uses_onednn(weight):
+        pytest.skip("this build of torch has no oneDNN")
+    assert shapes == {1, 8, 32, 64, 96, 128, 256}
