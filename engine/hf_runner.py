@@ -39,7 +39,8 @@ class HfRunner:
         self._takes_positions = "position_ids" in _parameters(model)
         self.vocab_size = int(config.vocab_size)
         self.context_limit = min(_longest_context(config), max_context or _longest_context(config))
-        self.cache_format = f"transformers-{transformers.__version__} {choice.dtype}"
+        held = sorted({str(weight.dtype) for weight in model.parameters()})  # quantised weights, other keys and values
+        self.cache_format = f"transformers-{transformers.__version__} {choice.dtype} {'+'.join(held)}"
         self.weight_bytes = sum(p.numel() * p.element_size() for p in model.parameters())
         self.croppable = not keeps_states(self.new_cache().layers)
         self.kv_bytes_per_token = self._measured_bytes_per_token()
@@ -121,8 +122,16 @@ class HfRunner:
         return cache.has_recurrent_states and torch.equal(*logits)
 
 
-def load_hf_runner(folder: Path, choice: DeviceChoice, max_context: int | None = None) -> HfRunner:
+def load_hf_runner(
+    folder: Path, choice: DeviceChoice, max_context: int | None = None, *, quantized: str | None = None
+) -> HfRunner:
     """Load a model folder through transformers: safetensors only, no remote code, no network.
+
+    Args:
+        folder: The model folder.
+        choice: Where it runs, and the dtype of activations.
+        max_context: Limits the context in tokens; None takes the model's own.
+        quantized: "nf4" or "int8" quantises the weights by bitsandbytes while they are loaded.
 
     Raises:
         UnsupportedModel: transformers has no such causal language model, or it is of no known kind.
@@ -131,7 +140,12 @@ def load_hf_runner(folder: Path, choice: DeviceChoice, max_context: int | None =
     model: Any
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(
-            folder, dtype=choice.dtype, use_safetensors=True, local_files_only=True, trust_remote_code=False
+            folder,
+            dtype=choice.dtype,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            **_quantization(quantized, choice),
         )
     except ValueError as error:
         raise UnsupportedModel(
@@ -143,7 +157,23 @@ def load_hf_runner(folder: Path, choice: DeviceChoice, max_context: int | None =
         ) from error
     if "cache" not in _parameters(model):
         raise UnsupportedModel(f"The model {folder.name} has an architecture that is not supported.", "no cache")
-    return HfRunner(model.to(choice.device).eval(), choice, max_context)
+    placed = model if quantized else model.to(choice.device)
+    return HfRunner(placed.eval(), choice, max_context)
+
+
+def _quantization(name: str | None, choice: DeviceChoice) -> dict[str, Any]:
+    """What from_pretrained needs to quantise: NF4 with double quantisation (Dettmers et al. 2023, QLoRA), or int8."""
+    if name is None:
+        return {}
+    nf4 = {
+        "load_in_4bit": True,
+        "bnb_4bit_quant_type": "nf4",
+        "bnb_4bit_use_double_quant": True,
+        "bnb_4bit_compute_dtype": choice.dtype,
+    }
+    make: Any = transformers.BitsAndBytesConfig
+    config = make(load_in_8bit=True) if name == "int8" else make(**nf4)
+    return {"quantization_config": config, "device_map": {"": choice.device}}
 
 
 def _parameters(model: Any) -> Mapping[str, inspect.Parameter]:  # noqa: ANN401
