@@ -49,6 +49,37 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "smollm3": {"no_rope_layer_interval": 3},
 }
 
+# Models that keep states besides or in place of keys and values; only transformers runs them.
+STATEFUL: dict[str, dict[str, Any]] = {
+    "mamba": {"state_size": 8, "time_step_rank": 8},
+    "mamba2": {"state_size": 16, "num_heads": 8, "head_dim": 16, "n_groups": 1, "chunk_size": 32},
+    "lfm2": {"layer_types": ["conv", "full_attention", "conv"], "block_auto_adjust_ff_dim": False},
+    "falcon_h1": {
+        "mamba_d_ssm": 64,
+        "mamba_n_heads": 4,
+        "mamba_d_head": 16,
+        "mamba_d_state": 16,
+        "mamba_chunk_size": 32,
+    },
+    "bamba": {
+        "attn_layer_indices": [1],
+        "mamba_n_heads": 8,
+        "mamba_d_head": 16,
+        "mamba_d_state": 16,
+        "mamba_chunk_size": 32,
+    },
+    "jamba": {
+        "num_experts": 2,
+        "attn_layer_period": 2,
+        "attn_layer_offset": 1,
+        "expert_layer_period": 2,
+        "expert_layer_offset": 1,
+        "mamba_d_state": 8,
+        "mamba_dt_rank": 4,
+    },
+    "recurrent_gemma": {"attention_window_size": 16},
+}
+
 
 def make_tiny_model(architecture: str, folder: Path, **config: Any) -> Path:
     """Write a tiny model of a family to `folder`, with config values changed as wished; returns the folder."""
@@ -57,7 +88,7 @@ def make_tiny_model(architecture: str, folder: Path, **config: Any) -> Path:
 
     from engine.models.model_folder import FORMAT, MANIFEST, Manifest, write_json
 
-    values = {**COMMON, **FAMILIES[architecture], **config}
+    values = {**COMMON, **{**FAMILIES, **STATEFUL}[architecture], **config}
     if architecture.startswith("gemma") and "layer_types" not in values:
         # The last layer sees everything, the others a window: both kinds in four layers.
         layers = values["num_hidden_layers"]
