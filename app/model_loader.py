@@ -12,7 +12,7 @@ from app.engine_bridge import EngineBridge
 from app.live import ModelState
 from engine.chat import RequestHandle
 from engine.errors import Cancelled
-from engine.events import Event, Failed, Loaded, LoadProgress, LoadStage
+from engine.events import UPGRADE, Event, Failed, Loaded, LoadProgress, LoadStage
 
 
 class ModelLoader(QObject):
@@ -53,6 +53,8 @@ class ModelLoader(QObject):
 
     def apply(self, event: Event) -> None:
         """Take an event of the engine."""
+        if isinstance(event, Loaded) and event.request_id == UPGRADE and self._state.phase == "ready":
+            self._set(ModelState("ready", event.info))
         if self._handle is None or event.request_id != self._handle.id:
             return
         match event:

@@ -5,32 +5,52 @@ from __future__ import annotations
 import logging
 
 from engine.config import EngineConfig
+from engine.decoder import DecoderConfig
 from engine.device import DeviceChoice
+from engine.errors import UnsupportedModel
+from engine.formats import Format, choose_format
+from engine.kernels.weights import check_sizes
 from engine.machine import measure_machine
 from engine.memory import Footprint, Limits, MemoryPlan, check, plan
+from engine.models.model_folder import CONFIG, read_object
 from engine.models.registry import ModelEntry
 from engine.models.shape import read_shape
 
 _log = logging.getLogger(__name__)
 
 
-def footprint_of(
-    entry: ModelEntry, choice: DeviceChoice, chunk: int, kv_dtype: str | None = None, held: str | None = None
-) -> Footprint:
-    """What a model will take on a device.
+def footprint_of(entry: ModelEntry, held: Format, chunk: int, kv_dtype: str | None = None) -> Footprint:
+    """What a model will take.
 
     Args:
         entry: Which model.
-        choice: The device, and the dtype of weights and activations.
+        held: How its weights are held.
         chunk: Most tokens prefilled at a time.
-        kv_dtype: Of cached keys and values; None takes that of the activations.
-        held: How the weights are held, as `ModelShape.footprint` takes it; None takes the dtype of the activations.
+        kv_dtype: Of cached keys and values; None takes the runner's own.
 
     Raises:
         BadModelFile: The model's folder is damaged.
     """
-    dtype = str(choice.dtype).removeprefix("torch.")
-    return read_shape(entry.folder).footprint(entry.label, held or dtype, kv_dtype or dtype, chunk)
+    return read_shape(entry.folder).footprint(entry.label, held, chunk, kv_dtype)
+
+
+def runnable(entry: ModelEntry, held: Format) -> Format:
+    """The format that the model will really be held in: floats where the CPU kernels cannot run it.
+
+    Raises:
+        BadModelFile: The model's config.json is damaged.
+    """
+    if held.path != "kernels":
+        return held
+    try:
+        check_sizes(DecoderConfig.from_json(read_object(entry.folder, CONFIG)))
+    except UnsupportedModel:
+        return _floats(held)
+    return held
+
+
+def _floats(held: Format) -> Format:
+    return choose_format(held.device, held.compute)[0]
 
 
 def limits_of(config: EngineConfig) -> Limits:
@@ -45,7 +65,7 @@ def plan_load(entry: ModelEntry, choice: DeviceChoice, config: EngineConfig) -> 
         DoesNotFit: The context that is set does not fit, or none does; the sentence names what would.
         BadModelFile: The model's folder is damaged.
     """
-    footprint = footprint_of(entry, choice, config.prefill_chunk)
+    footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk)
     machine, limits = measure_machine(choice.device.type), limits_of(config)
     context = config.max_context
     if context is not None and context > footprint.context_limit:
@@ -54,6 +74,22 @@ def plan_load(entry: ModelEntry, choice: DeviceChoice, config: EngineConfig) -> 
     wanted = plan(footprint, machine, context=context, limits=limits)
     check(footprint, machine, wanted, limits)
     return wanted
+
+
+def floats_fit(entry: ModelEntry, choice: DeviceChoice, config: EngineConfig) -> bool:
+    """Whether the model fits with its weights in floats too, as it runs while the CPU kernels are compiled.
+
+    Args:
+        entry: Which model.
+        choice: Where it runs.
+        config: With the context that was planned.
+
+    Raises:
+        BadModelFile: The model's folder is damaged.
+    """
+    footprint = footprint_of(entry, _floats(choice.format), config.prefill_chunk)
+    machine, limits = measure_machine(choice.device.type), limits_of(config)
+    return plan(footprint, machine, context=config.max_context, limits=limits).fits
 
 
 def cache_budget(planned: MemoryPlan, weights: int, config: EngineConfig) -> int:

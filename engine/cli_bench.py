@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engine.models.registry import ModelEntry
 
 _FEWEST_WORDS = 100
+_REFERENCES = ("float32", "bfloat16", "float16")
 
 
 def run(args: list[str], paths: Paths) -> int:
@@ -50,7 +51,9 @@ def _parser() -> Parser:
         forward.add_argument(
             "--tokens", type=whole(2, 1_000_000), action="append", help="of the prompt; may be given again", metavar="N"
         )
-        forward.add_argument("--reference", choices=DTYPES[1:], default=reference, help="what transformers computes in")
+        forward.add_argument(
+            "--reference", choices=_REFERENCES, default=reference, help="what transformers computes in"
+        )
         forward.add_argument("--text", type=Path, help="for the mean NLL, instead of the built-in one", metavar="FILE")
         forward.set_defaults(measure=_forward, bench=name)
     start = benches.add_parser("start", help="from the start of the program to the first token")
@@ -64,7 +67,7 @@ def _parser() -> Parser:
 def _add_common(bench: argparse.ArgumentParser) -> None:
     bench.add_argument("--model", help="name of the model, as `loquat models list` shows it")
     bench.add_argument("--runs", type=whole(1, 1000), default=5, help="of each side", metavar="N")
-    bench.add_argument("--dtype", choices=DTYPES, default="auto", help="what Loquat computes in")
+    bench.add_argument("--dtype", choices=DTYPES, default="auto", help="how Loquat holds the weights")
     bench.add_argument("--threads", type=whole(0, 1024), default=0, help="CPU threads; 0: one per core", metavar="N")
     bench.add_argument("--json", action="store_true", help="one JSON object")
 

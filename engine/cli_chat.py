@@ -77,7 +77,8 @@ class _Terminal:
 
     def __init__(self, config: EngineConfig, paths: Paths) -> None:
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._worker = Worker(self._events.put, config, paths)
+        # A chat in the terminal may be over before the kernels are compiled, and then they never would be.
+        self._worker = Worker(self._events.put, config, paths, wait_for_kernels=True)
 
     def __enter__(self) -> _Terminal:
         self._worker.start()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from engine.cli_args import Parser, size, whole
 from engine.config import DEVICES, DTYPES, EngineConfig
 from engine.errors import BadRequest
+from engine.formats import Format, choose_format
 from engine.memory import KV_DTYPES, Footprint, MemoryPlan, largest_that_fits, plan, refusal
 from engine.paths import Paths
 from engine.units import binary
@@ -27,21 +28,20 @@ def run(args: list[str], paths: Paths) -> int:
     Raises:
         EngineError: An argument is out of bounds, or the model is not there.
     """
-    from engine.budget import footprint_of, limits_of
-    from engine.device import choose_device
+    from engine.budget import footprint_of, limits_of, runnable
     from engine.machine import measure_machine, stated_machine
     from engine.models.registry import Registry
 
     options = _parser().parse_args(args)
     config = _config(options)
     entry = Registry(paths.models).find(options.model)
-    choice = choose_device(config)
-    footprint = footprint_of(entry, choice, config.prefill_chunk, options.kv_dtype)
+    held = runnable(entry, _format(config, stated=options.memory is not None))
+    footprint = footprint_of(entry, held, config.prefill_chunk, options.kv_dtype)
     _check_context(options.context, footprint)
-    device, limits = choice.device.type, limits_of(config)
-    machine = stated_machine(device, options.memory) if options.memory else measure_machine(device)
+    machine = stated_machine(held.device, options.memory) if options.memory else measure_machine(held.device)
+    limits = limits_of(config)
     wanted = plan(footprint, machine, context=options.context, conversations=options.conversations, limits=limits)
-    print(_json(wanted) if options.json else _text(wanted, footprint, device))
+    print(_json(wanted) if options.json else _text(wanted, footprint, held))
     if wanted.fits:
         return 0
     print(refusal(wanted, largest_that_fits(footprint, machine, wanted, limits)), file=sys.stderr)
@@ -56,7 +56,7 @@ def _parser() -> Parser:
         "--conversations", type=whole(1, _MOST_CONVERSATIONS), default=1, help="how many to keep", metavar="N"
     )
     parser.add_argument("--kv-dtype", choices=KV_DTYPES, help="how cached keys and values are held")
-    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="what the weights are computed in")
+    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="how the weights are held")
     parser.add_argument("--device", choices=DEVICES, default="auto", help="where the model runs")
     parser.add_argument("--memory", type=size, help="of another machine, for example 24GiB", metavar="SIZE")
     parser.add_argument("--utilization", type=float, help="share of the memory that Loquat may take", metavar="SHARE")
@@ -73,6 +73,15 @@ def _config(options: argparse.Namespace) -> EngineConfig:
         raise BadRequest(str(error)) from error
 
 
+def _format(config: EngineConfig, stated: bool) -> Format:
+    """How weights are held; a machine that is only spoken of may have a device that this one lacks."""
+    if stated and config.device != "auto":
+        return choose_format(config.device, config.dtype)[0]
+    from engine.device import choose_device
+
+    return choose_device(config).format
+
+
 def _check_context(context: int | None, footprint: Footprint) -> None:
     if context is not None and context > footprint.context_limit:
         raise BadRequest(
@@ -87,7 +96,7 @@ def _json(wanted: MemoryPlan) -> str:
     return json.dumps({**figures, **derived}, indent=2)
 
 
-def _text(wanted: MemoryPlan, footprint: Footprint, device: str) -> str:
+def _text(wanted: MemoryPlan, footprint: Footprint, held: Format) -> str:
     """The triangle for people; every byte count also in full."""
     work = wanted.workspace
     parts = f"program {binary(work.runtime)}, prefill chunk {binary(work.activations)}, logits {binary(work.logits)}"
@@ -105,7 +114,7 @@ def _text(wanted: MemoryPlan, footprint: Footprint, device: str) -> str:
         ("longest context", f"{wanted.longest_context:,} tokens", own),
         (f"conversations of {wanted.context:,} tokens", f"{wanted.conversations_that_fit:,} fit", _asked(wanted)),
     ]
-    lines = [f"{wanted.model} on {device} with {binary(wanted.total)}", ""]
+    lines = [f"{wanted.model}, {held.words}, on {held.device} with {binary(wanted.total)}", ""]
     lines += [_row(*line) for line in rows]
     lines += [f"  {name}: {value}{f' ({note})' if note else ''}" for name, value, note in counts]
     return "\n".join(lines)

@@ -39,7 +39,7 @@ def _parser() -> Parser:
     parser = Parser(prog="loquat verify", description="Answer a conversation with kept caches and without.")
     parser.add_argument("--model", help="name of the model, as `loquat models list` shows it")
     parser.add_argument("--tokens", type=whole(1, 10_000), default=48, help="longest answer", metavar="N")
-    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="what the weights are computed in")
+    parser.add_argument("--dtype", choices=DTYPES, default="auto", help="how the weights are held")
     parser.add_argument("--threads", type=whole(0, 1024), default=0, help="CPU threads; 0: one per core", metavar="N")
     parser.add_argument("--json", action="store_true", help="one JSON object, times in seconds")
     return parser

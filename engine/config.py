@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-DTYPES: Final = ("auto", "float32", "bfloat16", "float16")
+DTYPES: Final = ("auto", "int4", "int8", "nf4", "float32", "bfloat16", "float16")
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 MAX_SEED: Final = 2**63 - 1
 
@@ -70,7 +70,7 @@ class EngineConfig:
 
     Attributes:
         device: One of DEVICES; "auto" takes CUDA, then MPS, then the CPU.
-        dtype: One of DTYPES; "auto" takes what is best for the device.
+        dtype: How weights are held, one of DTYPES; "auto" takes what is best for the device.
         threads: CPU threads; 0 means one per physical core.
         prefill_chunk: Tokens prefilled between two looks at the cancel flag.
         max_context: Limits the context in tokens; None takes the model's own.

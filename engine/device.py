@@ -10,6 +10,7 @@ import torch
 
 from engine.config import EngineConfig
 from engine.errors import BadRequest
+from engine.formats import Format, choose_format
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -20,12 +21,14 @@ class DeviceChoice:
 
     Attributes:
         device: torch's device.
-        dtype: What weights and activations are computed in.
+        format: How weights are held.
+        dtype: What activations are computed in.
         threads: CPU threads.
         reason: One phrase for the status bar.
     """
 
     device: torch.device
+    format: Format
     dtype: torch.dtype
     threads: int
     reason: str
@@ -35,14 +38,15 @@ def choose_device(config: EngineConfig) -> DeviceChoice:
     """The device the configuration asks for, or the best there is (CUDA, then MPS, then CPU).
 
     Raises:
-        BadRequest: The device asked for is not on this machine.
+        BadRequest: The device asked for is not on this machine, or has no such format.
     """
     name, reason = _device_name(config.device)
     threads, threads_reason = choose_threads(config.threads)
-    dtype = _default_dtype(name) if config.dtype == "auto" else _DTYPES[config.dtype]
+    bfloat16 = name != "cuda" or torch.cuda.is_bf16_supported()
+    chosen, _ = choose_format(name, config.dtype, bfloat16=bfloat16)
     if name == "cpu":
         reason = f"{threads_reason} · {reason}"
-    return DeviceChoice(torch.device(name), dtype, threads, reason)
+    return DeviceChoice(torch.device(name), chosen, _DTYPES[chosen.compute], threads, reason)
 
 
 def choose_threads(wanted: int) -> tuple[int, str]:
@@ -75,12 +79,6 @@ def _device_name(wanted: str) -> tuple[str, str]:
     if mps:
         return "mps", "Apple GPU"
     return "cpu", "no CUDA device found"
-
-
-def _default_dtype(device: str) -> torch.dtype:
-    if device == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
-    return torch.float16 if device == "mps" else torch.float32
 
 
 def _plural(count: int, noun: str) -> str:

@@ -32,16 +32,29 @@ class Engine:
         self._cache_folder = cache_folder
         self._clock = clock
         self._model: LoadedModel | None = None
+        self._entry: ModelEntry | None = None
 
-    def load(self, entry: ModelEntry) -> ModelInfo:
+    def load(self, entry: ModelEntry, *, wait: bool = True) -> ModelInfo:
         """Load a model in place of the one that is loaded.
+
+        Args:
+            entry: Which model.
+            wait: Wait for the CPU kernels to be compiled on the first start; if not, `upgrade` brings them later.
 
         Raises:
             EngineError: The device, the tokenizer or the weights are not to be had; no model is loaded then.
         """
         self.unload()
-        self._model = load_model(entry, self._config, self._cache_folder)
+        self._model = load_model(entry, self._config, self._cache_folder, wait=wait)
+        self._entry = entry
         return self._model.info
+
+    def upgrade(self) -> ModelInfo | None:
+        """Change over to the compiled kernels once they are ready; what is known of the model then, else None."""
+        pending = self._model.pending if self._model else None
+        if pending is None or self._entry is None or not pending.wait(0):
+            return None
+        return self.load(self._entry)
 
     def unload(self) -> None:
         """Save the conversations' caches and give the model's memory back."""

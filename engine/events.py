@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from engine.errors import EngineError
 from engine.stats import TurnStats
@@ -38,7 +39,8 @@ class ModelInfo:
         context_limit: Most tokens a conversation can hold.
         device: "cpu", "cuda" or "mps".
         device_reason: Why this device, in words.
-        dtype: What the weights are computed in, e.g. "float32".
+        dtype: How the weights are held, e.g. "int4" or "float32".
+        runner: What computes with them and why, in words.
         threads: CPU threads in use.
         weight_bytes: Memory held by the weights.
         kv_bytes_per_token: Memory that one token of a conversation costs.
@@ -57,6 +59,7 @@ class ModelInfo:
     weight_bytes: int
     kv_bytes_per_token: int
     load_s: float
+    runner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,10 @@ class LoadProgress:
     done: int
     total: int
     sentence: str
+
+
+UPGRADE: Final = "upgrade"
+"""The request id of a `Loaded` that nobody asked for: the same model goes on with faster kernels."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import logging
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,7 @@ import torch
 
 from engine.budget import cache_budget, plan_load
 from engine.config import EngineConfig
-from engine.decoder import load_decoder
 from engine.device import DeviceChoice, choose_device
-from engine.errors import UnsupportedModel
 from engine.events import ModelInfo
 from engine.generate import ChunkPacer
 from engine.kv_disk import KVDisk
@@ -23,8 +20,7 @@ from engine.kv_store import KVStore
 from engine.models.registry import ModelEntry
 from engine.prompt import PromptBuilder, load_prompt_builder
 from engine.runner import AnyRunner
-
-_log = logging.getLogger(__name__)
+from engine.runners import Choice, Warmup, choose_runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +32,18 @@ class LoadedModel:
     prompt: PromptBuilder
     store: KVStore
     pacer: ChunkPacer
+    pending: Warmup | None = None
 
 
-def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path) -> LoadedModel:
+def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, wait: bool = True) -> LoadedModel:
     """Load a model for this machine.
 
     Args:
         entry: Which one.
         config: Device, dtype, threads and limits.
-        cache_folder: Where conversations' caches are saved.
+        cache_folder: Where conversations' caches and compiled kernels are kept.
+        wait: Wait for kernels to be compiled, which takes a while on the first start; False loads what can answer at
+            once, and `pending` tells when a second load will find the kernels.
 
     Raises:
         DoesNotFit: It needs more memory than is allowed; nothing was loaded.
@@ -55,29 +54,15 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path) -> L
     torch.set_num_threads(choice.threads)
     prompt = load_prompt_builder(entry.folder)
     plan = plan_load(entry, choice, config)
-    runner = load_runner(entry.folder, choice, dataclasses.replace(config, max_context=plan.context))
+    limited = dataclasses.replace(config, max_context=plan.context)
+    chosen = choose_runner(entry.folder, choice, limited, cache_folder, wait=wait)
+    runner = chosen.runner
     disk = None
     if config.save_caches:
         disk = KVDisk(cache_folder / "kv", fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
     store = KVStore(runner, cache_budget(plan, runner.weight_bytes, config), disk)
-    info = _describe(entry, runner, choice, time.perf_counter() - began)
-    return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk))
-
-
-def load_runner(folder: Path, choice: DeviceChoice, config: EngineConfig) -> AnyRunner:
-    """Load the weights of a model folder into the runner that suits it.
-
-    Raises:
-        UnsupportedModel: No runner knows the architecture.
-        BadModelFile: The weights cannot be read.
-    """
-    try:
-        return load_decoder(folder, dtype=choice.dtype, device=choice.device, max_context=config.max_context)
-    except UnsupportedModel as error:
-        _log.info("The fast decoder does not know this model: %s", error.sentence)
-    from engine.hf_runner import load_hf_runner
-
-    return load_hf_runner(folder, choice, config.max_context)
+    info = _describe(entry, chosen, choice, time.perf_counter() - began)
+    return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), chosen.pending)
 
 
 def fingerprint(folder: Path, cache_format: str) -> str:
@@ -89,7 +74,8 @@ def fingerprint(folder: Path, cache_format: str) -> str:
     return digest.hexdigest()
 
 
-def _describe(entry: ModelEntry, runner: AnyRunner, choice: DeviceChoice, load_s: float) -> ModelInfo:
+def _describe(entry: ModelEntry, chosen: Choice, choice: DeviceChoice, load_s: float) -> ModelInfo:
+    runner = chosen.runner
     return ModelInfo(
         name=entry.name,
         label=entry.label,
@@ -98,9 +84,10 @@ def _describe(entry: ModelEntry, runner: AnyRunner, choice: DeviceChoice, load_s
         context_limit=runner.context_limit,
         device=choice.device.type,
         device_reason=choice.reason,
-        dtype=str(choice.dtype).removeprefix("torch."),
+        dtype=chosen.format,
         threads=choice.threads,
         weight_bytes=runner.weight_bytes,
         kv_bytes_per_token=runner.kv_bytes_per_token,
         load_s=load_s,
+        runner=chosen.reason,
     )

@@ -17,7 +17,7 @@ from engine.chat import ChatRequest, RequestHandle, after_reply
 from engine.commands import Command, CommandQueue
 from engine.config import EngineConfig
 from engine.errors import Cancelled, EngineError
-from engine.events import Event, Failed, Finished, Loaded, LoadProgress, LoadStage
+from engine.events import UPGRADE, Event, Failed, Finished, Loaded, LoadProgress, LoadStage
 from engine.paths import Paths
 
 if TYPE_CHECKING:
@@ -39,12 +39,15 @@ class Worker:
         emit: Called with every event, on the worker's thread; must return soon.
         config: How models are loaded.
         paths: Where models lie.
+        wait_for_kernels: Whether a load on the first start waits until the CPU kernels are compiled; if not, torch
+            answers meanwhile, and a `Loaded` with the id UPGRADE tells of the change.
     """
 
-    def __init__(self, emit: Emit, config: EngineConfig, paths: Paths) -> None:
+    def __init__(self, emit: Emit, config: EngineConfig, paths: Paths, *, wait_for_kernels: bool = False) -> None:
         self._emit = emit
         self._config = config
         self._paths = paths
+        self._wait = wait_for_kernels
         self._commands = CommandQueue()
         self._numbers = itertools.count(1)
         self._engine: Engine | None = None
@@ -130,9 +133,12 @@ class Worker:
         if handle.cancelled:
             raise Cancelled
         yield loading(1)
-        yield Loaded(handle.id, engine.load(entry))
+        yield Loaded(handle.id, engine.load(entry, wait=self._wait))
 
     def _answer(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
+        faster = self._the_engine().upgrade()
+        if faster:
+            yield Loaded(UPGRADE, faster)
         for event in self._the_engine().stream(request, handle):
             yield event
             if isinstance(event, Finished) and request.reuse:

@@ -33,6 +33,10 @@ from shiboken6 import isValid
 from engine.paths import OVERRIDE, Paths, default_paths
 from tests.tiny_models import make_tiny_model
 
+TEST_CACHE = Path(os.environ.get("LOQUAT_TEST_CACHE") or platformdirs.user_cache_path("loquat-tests"))
+# Compiled CPU kernels are kept between runs and shared by every home: compiling takes longer than most tests.
+os.environ.setdefault("LOQUAT_KERNELS", str(TEST_CACHE / "kernels"))
+
 hypothesis.settings.register_profile("local", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
@@ -80,7 +84,8 @@ def _no_leftover_threads() -> Iterator[None]:
     yield
     deadline = time.monotonic() + THREAD_PATIENCE_S
     for thread in set(threading.enumerate()) - before:
-        if not type(thread).__module__.startswith("tqdm"):  # its monitor lives as long as the process
+        # tqdm's monitor lives as long as the process; the kernels are compiled once for all tests.
+        if not type(thread).__module__.startswith("tqdm") and thread.name != "kernel-compiler":
             thread.join(max(0.0, deadline - time.monotonic()))
             if thread.is_alive():
                 pytest.fail(f"a thread was left running: {thread}", pytrace=False)
@@ -132,7 +137,7 @@ def model_home() -> Paths:
     from engine.models.prepare import prepare
     from engine.models.registry import Registry
 
-    root = Path(os.environ.get("LOQUAT_TEST_CACHE") or platformdirs.user_cache_path("loquat-tests"))
+    root = TEST_CACHE
     root.mkdir(parents=True, exist_ok=True)
     paths = Paths(root / "data", root / "config", root / "cache", root / "logs")
     lock = QLockFile(str(root / "lock"))

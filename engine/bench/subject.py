@@ -19,9 +19,10 @@ from engine.config import EngineConfig
 from engine.device import DeviceChoice, choose_device
 from engine.generate import ChunkPacer, prefill
 from engine.kv_cache import KVCache
-from engine.loader import load_runner
 from engine.machine import peak_resident
+from engine.paths import default_paths
 from engine.runner import AnyRunner
+from engine.runners import choose_runner
 
 _NLL_CHUNK = 128
 
@@ -46,7 +47,7 @@ class Subject:
         """What runs, and the most memory it has taken so far."""
         return {
             "description": self.runner.description,
-            "dtype": str(self.choice.dtype).removeprefix("torch."),
+            "dtype": self.choice.format.name,
             "device": self.choice.device.type,
             "threads": self.choice.threads,
             "load_s": self.load_s,
@@ -114,7 +115,7 @@ def load_subject(path: str, folder: Path, config: EngineConfig) -> Subject:
         pacer = None
     else:
         began = time.perf_counter()
-        runner = load_runner(folder, choice, config)
+        runner = choose_runner(folder, choice, config, default_paths().cache, wait=True).runner
         pacer = ChunkPacer(config.prefill_chunk)
     return Subject(runner, choice, pacer, time.perf_counter() - began)
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import BadModelFile
+from engine.formats import Format
 from engine.memory import Footprint
 from engine.models.model_folder import CONFIG, WEIGHTS, WEIGHTS_INDEX, read_object
 from engine.models.safetensors_file import TensorEntry, read_entries
 
-ITEM_BYTES: Final[Mapping[str, int]] = {"float32": 4, "bfloat16": 2, "float16": 2}
-INT4: Final = "int4"  # packed for the CPU kernels, in a file of its own that is mapped as it is
-_PACKED: Final = "packed-int4.safetensors"
+_ITEM_BYTES: Final[Mapping[str, int]] = {"float32": 4, "bfloat16": 2, "float16": 2}
+# Bits of a number in a matrix of a layer (scales included), in the embedding and the head, and anywhere else.
+_BITS: Final[Mapping[tuple[str, str], tuple[float, float, float]]] = {
+    ("kernels", "int4"): (5, 8.5, 32),
+    ("kernels", "int8"): (8.5, 8.5, 32),
+    ("bitsandbytes", "nf4"): (4.5, 16, 16),
+    ("bitsandbytes", "int8"): (8, 16, 16),
+}
+_EMBEDDINGS: Final = ("embed_tokens.weight", "lm_head.weight", "wte.weight", "embeddings.weight")
 _FLOATS: Final = ("F64", "F32", "F16", "BF16")
 _ATTENTION: Final = ("full_attention", "sliding_attention", "chunked_attention")
 _DEFAULT_CONTEXT: Final = 2048
@@ -25,18 +32,21 @@ class ModelShape:
     """The sizes of a model.
 
     Attributes:
-        numbers: Weights stored as floating point; they are converted when loaded.
+        matrices, embeddings, vectors: Numbers stored as floating point in each kind of weight; they are converted when
+            loaded. The head counts as an embedding.
         integer_bytes: Bytes of weights stored as integers, which are held as they are.
-        int4_bytes: Bytes of the weights packed for the CPU kernels; None where they are not.
+        packed_bytes: By format, bytes of the weights that are packed for the CPU kernels already.
         layers: With a KV cache; others hold a state of fixed size.
         heads, kv_heads, head_dim, hidden, intermediate, vocabulary: As in config.json.
         context_limit: Tokens.
         softcapped: Whether attention scores are capped (Gemma 2), for which they are written out.
     """
 
-    numbers: int
+    matrices: int
+    embeddings: int
+    vectors: int
     integer_bytes: int
-    int4_bytes: int | None
+    packed_bytes: Mapping[str, int]
     layers: int
     heads: int
     kv_heads: int
@@ -47,29 +57,32 @@ class ModelShape:
     context_limit: int
     softcapped: bool
 
-    def weights(self, held: str) -> int:
-        """Bytes of the weights: packed for the CPU kernels (INT4), or in a dtype of ITEM_BYTES."""
-        if held == INT4 and self.int4_bytes is not None:
-            return self.int4_bytes
-        return self.numbers * ITEM_BYTES.get(held, 4) + self.integer_bytes
+    def weights(self, held: Format) -> int:
+        """Bytes of the weights in a format: of the file where they are packed already, else by the bit."""
+        if held.path == "kernels" and held.name in self.packed_bytes:
+            return self.packed_bytes[held.name]
+        same = 8.0 * _ITEM_BYTES[held.compute]
+        matrix, embedding, vector = _BITS.get((held.path, held.name), (same, same, same))
+        bits = self.matrices * matrix + self.embeddings * embedding + self.vectors * vector
+        return int(bits / 8) + self.integer_bytes
 
-    def footprint(self, label: str, held: str, kv_dtype: str, chunk: int) -> Footprint:
+    def footprint(self, label: str, held: Format, chunk: int, kv_dtype: str | None = None) -> Footprint:
         """What it takes.
 
         Args:
             label: For people.
-            held: How the weights are held: INT4, or a key of ITEM_BYTES.
-            kv_dtype: Of cached keys and values, a key of `engine.memory.KV_DTYPES`.
+            held: How the weights are held.
             chunk: Most tokens prefilled at a time.
+            kv_dtype: Of cached keys and values, a key of `engine.memory.KV_DTYPES`; None takes the runner's own.
         """
-        item = ITEM_BYTES.get(held, 4)
+        item = _ITEM_BYTES[held.compute]
         attention = (self.heads + 2 * self.kv_heads) * self.head_dim
         return Footprint(
             label=label,
             weights=self.weights(held),
             kv_rows=2 * self.layers * self.kv_heads,
             head_dim=self.head_dim,
-            kv_dtype=kv_dtype,
+            kv_dtype=kv_dtype or ("float16" if held.path == "kernels" else held.compute),
             context_limit=self.context_limit,
             # Residual stream, norms and sums; QKV as it is, rotated and attended; gate, up, product and its norm.
             activations=chunk * item * (4 * self.hidden + 3 * attention + 4 * self.intermediate),
@@ -87,22 +100,22 @@ def read_shape(folder: Path) -> ModelShape:
     """
     outer = read_object(folder, CONFIG)
     config = outer.get("text_config") if isinstance(outer.get("text_config"), dict) else outer
-    entries, packed = _entries(folder), folder / _PACKED
-    int4_bytes = sum(entry.nbytes for entry in read_entries(packed)) if packed.is_file() else None
+    entries = _entries(folder)
+    packed = {name: sum(entry.nbytes for entry in of) for name, of in _packed(folder)}
     try:
-        return _shape(config or outer, entries, int4_bytes)
+        return _shape(config or outer, entries, packed)
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         sentence = f"The sizes in the config.json of {folder.name} make no sense; get the model again."
         raise BadModelFile(sentence, repr(error)) from error
 
 
-def _shape(config: Mapping[str, Any], entries: list[TensorEntry], int4_bytes: int | None) -> ModelShape:
+def _shape(config: Mapping[str, Any], entries: list[TensorEntry], packed: Mapping[str, int]) -> ModelShape:
     hidden = int(_named(config, "hidden_size", "n_embd", "d_model"))
     heads = int(_named(config, "num_attention_heads", "n_head", "n_heads") or 0)  # none in a pure state-space model
     return ModelShape(
-        numbers=sum(entry.elements for entry in entries if entry.dtype in _FLOATS),
+        **_numbers([entry for entry in entries if entry.dtype in _FLOATS]),
         integer_bytes=sum(entry.nbytes for entry in entries if entry.dtype not in _FLOATS),
-        int4_bytes=int4_bytes,
+        packed_bytes=packed,
         layers=_cached_layers(config) if heads else 0,
         heads=heads,
         kv_heads=int(config.get("num_key_value_heads") or heads),
@@ -115,6 +128,14 @@ def _shape(config: Mapping[str, Any], entries: list[TensorEntry], int4_bytes: in
     )
 
 
+def _numbers(floats: list[TensorEntry]) -> dict[str, int]:
+    counts = {"matrices": 0, "embeddings": 0, "vectors": 0}
+    for entry in floats:
+        embedding = entry.name.endswith(_EMBEDDINGS)
+        counts["vectors" if len(entry.shape) < 2 else "embeddings" if embedding else "matrices"] += entry.elements
+    return counts
+
+
 def _named(config: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - any JSON value
     """A value by the first of its names that is there: older architectures call it otherwise. None if none is."""
     return next((config[name] for name in names if name in config), None)
@@ -123,6 +144,11 @@ def _named(config: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - any
 def _cached_layers(config: Mapping[str, Any]) -> int:
     count, kinds = int(_named(config, "num_hidden_layers", "n_layer", "n_layers")), config.get("layer_types")
     return sum(kind in _ATTENTION for kind in kinds[:count]) if kinds else count
+
+
+def _packed(folder: Path) -> Iterator[tuple[str, list[TensorEntry]]]:
+    for file in sorted(folder.glob("packed-*.safetensors")):
+        yield file.stem.removeprefix("packed-"), read_entries(file)
 
 
 def _entries(folder: Path) -> list[TensorEntry]:

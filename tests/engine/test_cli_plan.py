@@ -20,18 +20,21 @@ def model(tiny_model: Callable[..., Path], loquat_home: Paths) -> str:
 
 
 def test_the_triangle_is_printed_for_people(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["plan", "--memory", "24GiB", "--conversations", "7", "--context", "512"]) == 0
+    assert cli.main(["plan", "--device", "cpu", "--memory", "24GiB", "--conversations", "7", "--context", "512"]) == 0
     out = capsys.readouterr().out
     assert "24.0 GiB" in out
     assert "75% of 24.0 GiB; the rest is for the system and other programs" in out
-    assert "12 rows of 16 in float32" in out
-    assert "768 B" in out
+    assert "12 rows of 16 in float16" in out
+    assert "384 B" in out
     assert "longest context: 512 tokens (all that the model can hold)" in out
     assert "(7 asked for, " in out
 
 
 def test_the_same_as_json_adds_up(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["plan", "--memory", "24GiB", "--context", "512", "--kv-dtype", "int8", "--json"]) == 0
+    assert (
+        cli.main(["plan", "--device", "cpu", "--memory", "24GiB", "--context", "512", "--kv-dtype", "int8", "--json"])
+        == 0
+    )
     made = json.loads(capsys.readouterr().out)
     assert made["kv_bytes_per_token"] == 12 * (16 + 4)
     assert made["caches"] == made["allowed"] - made["weights"] - made["workspace"]["total"]
@@ -40,17 +43,24 @@ def test_the_same_as_json_adds_up(model: str, capsys: pytest.CaptureFixture[str]
 
 
 def test_this_machine_is_measured_when_none_is_stated(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["plan", "--model", model]) == 0
-    assert "tiny-llama on cpu with " in capsys.readouterr().out
+    assert cli.main(["plan", "--device", "cpu", "--model", model]) == 0
+    assert "tiny-llama, 4-bit weights, on cpu with " in capsys.readouterr().out
+
+
+def test_another_machine_may_have_what_this_one_lacks(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plan", "--memory", "80GiB", "--device", "cuda", "--dtype", "nf4"]) == 0
+    out = capsys.readouterr().out
+    assert "tiny-llama, 4-bit weights (NF4), on cuda with 80.0 GiB" in out
+    assert "92% of 80.0 GiB; the rest is for the driver" in out
 
 
 def test_what_does_not_fit_is_said_and_counts_as_no(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["plan", "--memory", "4GiB", "--conversations", "1000000", "--context", "512"]
+    arguments = ["plan", "--device", "cpu", "--memory", "4GiB", "--conversations", "1000000", "--context", "512"]
     assert cli.main(arguments) == 1
     printed = capsys.readouterr()
     assert "too much" in printed.out
     assert printed.err.startswith(
-        "There is no room for 1,000,000 conversations of 512 tokens (float32) with tiny-llama "
+        "There is no room for 1,000,000 conversations of 512 tokens (float16) with tiny-llama "
     )
     assert printed.err.count("\n") == 1
 
@@ -68,6 +78,8 @@ def test_what_does_not_fit_is_said_and_counts_as_no(model: str, capsys: pytest.C
         ["--memory", "0"],
         ["--utilization", "1.5"],
         ["--utilization", "nan"],
+        ["--device", "cpu", "--dtype", "nf4"],
+        ["--memory", "80GiB", "--device", "cuda", "--dtype", "int4"],
         ["--model", "no-such-model"],
         ["--surprise"],
     ],

@@ -1,0 +1,79 @@
+"""The weight formats: which there are on which device, what runs them, and which is the default and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from engine.errors import BadRequest
+
+Path = Literal["kernels", "torch", "bitsandbytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way to hold a model's weights on one kind of device.
+
+    Attributes:
+        name: As `EngineConfig.dtype` has it.
+        device: "cpu", "cuda" or "mps".
+        path: What computes with it.
+        compute: The dtype of activations outside the matrices.
+        words: What it is, for people.
+    """
+
+    name: str
+    device: str
+    path: Path
+    compute: str
+    words: str
+
+
+FORMATS: Final = (
+    Format("int4", "cpu", "kernels", "float32", "4-bit weights"),
+    Format("int8", "cpu", "kernels", "float32", "8-bit weights"),
+    Format("float32", "cpu", "torch", "float32", "32-bit weights"),
+    Format("bfloat16", "cpu", "torch", "bfloat16", "16-bit weights"),
+    Format("bfloat16", "cuda", "torch", "bfloat16", "16-bit weights"),
+    Format("float16", "cuda", "torch", "float16", "16-bit weights"),
+    Format("float32", "cuda", "torch", "float32", "32-bit weights"),
+    Format("nf4", "cuda", "bitsandbytes", "bfloat16", "4-bit weights (NF4)"),
+    Format("int8", "cuda", "bitsandbytes", "float16", "8-bit weights"),
+    Format("float16", "mps", "torch", "float16", "16-bit weights"),
+    Format("float32", "mps", "torch", "float32", "32-bit weights"),
+)
+# Decode is bound by the bytes of weights read per token, so on a CPU the fewest bytes within the quality bar win;
+# a GPU has bandwidth to spare, and 16 bits are what models were trained in.
+DEFAULTS: Final = {"cpu": "int4", "cuda": "bfloat16", "mps": "float16"}
+WHY_DEFAULT: Final = {
+    "cpu": "4-bit weights: fewest bytes to read per token",
+    "cuda": "16-bit weights: the precision of training",
+    "mps": "16-bit weights: half the bytes of 32",
+}
+
+
+def choose_format(device: str, wanted: str, *, bfloat16: bool = True) -> tuple[Format, str]:
+    """The format to hold weights in, and the phrase that says why.
+
+    Args:
+        device: "cpu", "cuda" or "mps".
+        wanted: As `EngineConfig.dtype` has it; "auto" takes the device's default.
+        bfloat16: Whether the device computes in bfloat16; older GPUs only in float16.
+
+    Raises:
+        BadRequest: The device has no such format; the sentence names those it has.
+    """
+    if wanted == "auto":
+        name = "float16" if device == "cuda" and not bfloat16 else DEFAULTS[device]
+        return _find(device, name), WHY_DEFAULT[device]
+    found = _find(device, wanted)
+    return found, f"{found.words}, as set"
+
+
+def _find(device: str, name: str) -> Format:
+    here = [known for known in FORMATS if known.device == device]
+    found = next((known for known in here if known.name == name), None)
+    if found is None:
+        names = ", ".join(known.name for known in here)
+        raise BadRequest(f"There is no {name} format for the {device} device; choose one of {names}.")
+    return found

@@ -1,0 +1,158 @@
+"""A model folder -> the runner that suits it: compiled kernels, the lean decoder, or transformers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from engine.config import EngineConfig
+from engine.decoder import DecoderConfig, load_decoder
+from engine.decoder.checkpoint import Checkpoint, read_json
+from engine.device import DeviceChoice
+from engine.errors import BadModelFile, UnsupportedModel
+from engine.runner import AnyRunner
+
+if TYPE_CHECKING:
+    from engine.kernels.runner import KernelRunner
+    from engine.kernels.weights import KernelWeights
+
+_log = logging.getLogger(__name__)
+
+KERNELS_VARIABLE: Final = "LOQUAT_KERNELS"
+"""Names a folder for compiled kernels in place of the one in the cache folder, to share it between homes."""
+_READY_IN_S: Final = 2.0  # kernels that were compiled before are read in less; compiling takes much longer
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The runner for a model.
+
+    Attributes:
+        reason: Which it is and why, in words.
+        pending: Compiles the kernels that will take over; None if the runner stays.
+    """
+
+    runner: AnyRunner
+    format: str
+    reason: str
+    pending: Warmup | None = None
+
+
+class Warmup:
+    """Compiles the kernels on a thread of its own."""
+
+    def __init__(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="kernel-compiler", daemon=True)
+        self.failed = False
+        self._thread.start()
+
+    def wait(self, timeout_s: float | None) -> bool:
+        """Whether the kernels are there, after at most so long; None waits until they are or cannot be."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive() and not self.failed
+
+    def _run(self) -> None:
+        from engine.kernels.warm import warm_up
+
+        try:
+            _log.info("The CPU kernels were ready after %.1f s", warm_up())
+        except Exception:
+            self.failed = True
+            _log.warning("The CPU kernels could not be compiled; torch answers in their place.", exc_info=True)
+
+
+def choose_runner(
+    folder: Path, choice: DeviceChoice, config: EngineConfig, cache_folder: Path, *, wait: bool
+) -> Choice:
+    """Load a model's weights into the fastest runner that knows it.
+
+    Args:
+        folder: The model folder.
+        choice: Device and format.
+        config: Limits.
+        cache_folder: Where compiled kernels are kept.
+        wait: Wait until kernels are compiled, rather than answer through torch meanwhile.
+
+    Raises:
+        UnsupportedModel: No runner knows the architecture.
+        BadModelFile: The weights cannot be read.
+    """
+    if choice.format.path == "bitsandbytes":
+        return _transformers(folder, choice, config, f"{choice.format.words} by bitsandbytes")
+    why_not = ""
+    if choice.format.path == "kernels":
+        try:
+            return _kernels(folder, choice, config, cache_folder, wait=wait)
+        except UnsupportedModel as error:
+            why_not = f" ({error.sentence.rstrip('.')})"
+    try:
+        runner = load_decoder(folder, dtype=choice.dtype, device=choice.device, max_context=config.max_context)
+        return Choice(runner, _dtype_name(choice), runner.description + why_not)
+    except UnsupportedModel as error:
+        return _transformers(folder, choice, config, f"through transformers: {error.sentence}")
+
+
+def _kernels(folder: Path, choice: DeviceChoice, config: EngineConfig, cache_folder: Path, *, wait: bool) -> Choice:
+    from engine.kernels.cache_folder import use_cache
+
+    problem = use_cache(Path(os.environ.get(KERNELS_VARIABLE) or cache_folder / "kernels"))
+    from engine.kernels.warm import available
+
+    usable, why_not = available()
+    if not usable:
+        raise UnsupportedModel(why_not)
+    warmup = Warmup()
+    runner = _load_kernels(folder, choice, config)
+    if warmup.wait(None if wait else _READY_IN_S):
+        reason = f"{runner.description}; {problem}" if problem else runner.description
+        return Choice(runner, choice.format.name, reason)
+    if warmup.failed:
+        raise UnsupportedModel("the CPU kernels could not be compiled")
+    meanwhile = load_decoder(folder, dtype=choice.dtype, device=choice.device, max_context=config.max_context)
+    return Choice(meanwhile, _dtype_name(choice), "torch, while the faster CPU kernels are compiled", warmup)
+
+
+def _load_kernels(folder: Path, choice: DeviceChoice, config: EngineConfig) -> KernelRunner:
+    from engine.kernels.runner import KernelRunner
+
+    decoder = DecoderConfig.from_json(read_json(folder / "config.json"))
+    weights = _packed(folder, choice.format.name, decoder)
+    return KernelRunner(decoder, weights, threads=choice.threads, max_context=config.max_context)
+
+
+def _packed(folder: Path, name: str, decoder: DecoderConfig) -> KernelWeights:
+    """Packed weights from the folder, or packed now and kept there for the next time."""
+    from engine.kernels.formats import Kind
+    from engine.kernels.packing import pack
+    from engine.kernels.sources import FolderSource
+    from engine.kernels.store import load_packed, packed_path, save_packed
+
+    path = packed_path(folder, name)
+    if path.is_file():
+        try:
+            return load_packed(path, decoder)
+        except BadModelFile as error:
+            _log.warning("%s They are packed again. %s", error.sentence, error.detail)
+    weights = pack(decoder, FolderSource(Checkpoint(folder)), Kind.Q4A if name == "int4" else Kind.Q8)
+    try:
+        save_packed(weights, path)
+    except OSError as error:
+        _log.warning("The packed weights could not be kept and will be packed again next time: %s", error)
+        return weights
+    return load_packed(path, decoder)
+
+
+def _transformers(folder: Path, choice: DeviceChoice, config: EngineConfig, reason: str) -> Choice:
+    from engine.hf_runner import load_hf_runner
+
+    quantized = choice.format.name if choice.format.path == "bitsandbytes" else None
+    runner = load_hf_runner(folder, choice, config.max_context, quantized=quantized)
+    return Choice(runner, quantized or _dtype_name(choice), reason)
+
+
+def _dtype_name(choice: DeviceChoice) -> str:
+    return str(choice.dtype).removeprefix("torch.")
