@@ -15,9 +15,11 @@ from app.live import ModelState, Notice
 from app.migrations import StoreError
 from app.model_loader import ModelLoader
 from app.records import Conversation
-from app.session import Session, TurnOptions
+from app.session import Session
 from app.settings import Settings
 from app.store import Store
+from app.tree import MessageTree
+from app.turn import TurnOptions
 from engine.chat import ChatRequest, RequestHandle
 from engine.errors import EngineError
 from engine.events import Event, Failed, Finished
@@ -208,9 +210,9 @@ class Chats(QObject):
             self.new()
 
     def _make_session(self, conversation: Conversation, stored: bool) -> Session:
-        messages = self._store.thread(conversation.id) if stored else []
+        tree = self._store.tree(conversation.id) if stored else MessageTree()
         ask = partial(self._ask, conversation.id)
-        session = Session(conversation, messages, self._store, ask, self._options, stored=stored, parent=self)
+        session = Session(conversation, tree, self._store, ask, self._options, stored=stored, parent=self)
         session.conversation_changed.connect(self._update)
         session.refused.connect(self._say)
         session.left_out.connect(self._say_left_out)

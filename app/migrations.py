@@ -49,8 +49,9 @@ CREATE INDEX message_by_parent ON message(parent_id);
 CREATE INDEX conversation_by_leaf ON conversation(leaf_id);
 CREATE INDEX conversation_by_time ON conversation(updated_at) WHERE deleted_at IS NULL;
 """
+_LEFT_OUT: Final = "ALTER TABLE message ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;"
 
-STEPS: Final[tuple[str, ...]] = (_FIRST,)
+STEPS: Final[tuple[str, ...]] = (_FIRST, _LEFT_OUT)
 
 
 def version(db: sqlite3.Connection) -> int:

@@ -58,6 +58,7 @@ class StoredMessage:
         status: "partial" while it streams and when the program ended before the reply did.
         stats: The figures of the turn that made it.
         created_at: Seconds since the epoch.
+        left_out: How many messages at the beginning of its branch did not fit the context and were not read for it.
     """
 
     conversation_id: str
@@ -70,6 +71,20 @@ class StoredMessage:
     model: str = ""
     stats: TurnStats | None = None
     created_at: float = field(default_factory=time.time)
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Which of the versions of a message is shown.
+
+    Attributes:
+        number: From 1.
+        of: How many there are.
+    """
+
+    number: int = 1
+    of: int = 1
 
 
 def title_from(text: str) -> str:
@@ -99,13 +114,17 @@ def stats_to_json(stats: TurnStats | None) -> str | None:
 
 
 def stats_from_json(text: str | None) -> TurnStats | None:
-    """Stats of a reply, or None where there are none or another version wrote figures that do not fit."""
+    """Stats of a reply, or None where there are none or another version wrote figures that do not fit.
+
+    Figures that came later have defaults, so that older stats can be read.
+    """
     if not text:
         return None
     values = json.loads(text)
-    known = {name: values[name] for name in TurnStats.__dataclass_fields__ if name in values}
-    if len(known) < len(TurnStats.__dataclass_fields__):
+    fields = dataclasses.fields(TurnStats)
+    if any(field.name not in values and field.default is dataclasses.MISSING for field in fields):
         return None
+    known = {field.name: values[field.name] for field in fields if field.name in values}
     itl = known["itl_ms"]
     known["itl_ms"] = None if itl is None else ItlMs(**itl)
     return TurnStats(**known)

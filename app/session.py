@@ -3,45 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app import turn as turns
 from app.live import LiveTurn
-from app.records import Conversation, Status, StoredMessage, title_from
+from app.records import Conversation, Status, StoredMessage, Version, title_from
 from app.store import Store
 from app.stream_buffer import StreamBuffer
-from app.turn import Turn
+from app.tree import MessageTree
+from app.turn import Turn, TurnOptions
 from engine.chat import ChatRequest, RequestHandle
-from engine.config import SamplingParams
 from engine.errors import Cancelled
 from engine.events import Event, Failed, Finished, FinishReason, PrefillProgress, TextDelta
 
 SAVE_INTERVAL_MS: Final = 1000  # a killed program loses at most this much of a reply
-_STATUS: Final[dict[FinishReason, Status]] = {
-    FinishReason.END: "complete",
-    FinishReason.STOP: "complete",
-    FinishReason.LENGTH: "length",
-    FinishReason.CANCELLED: "cancelled",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class TurnOptions:
-    """What a session needs to know of the program when a question is asked.
-
-    Attributes:
-        model: Name of the loaded model; empty while none is ready, then the question waits.
-        problem: Why no model will be ready; empty while one is loading.
-    """
-
-    params: SamplingParams
-    system_prompt: str
-    model: str
-    problem: str = ""
 
 
 class Session(QObject):
@@ -51,7 +30,7 @@ class Session(QObject):
     Stop, `message_finished` comes at once with what is there, and once more when the engine has sent the figures.
 
     Args:
-        messages: The branch that is shown, from the store; empty for a new conversation.
+        tree: All its messages, from the store; empty for a new conversation.
         stored: Whether the conversation is in the store already; a new one is stored with its first question.
         ask: Hands a request to the engine.
         options: The settings and the model of this moment.
@@ -70,7 +49,7 @@ class Session(QObject):
     def __init__(
         self,
         conversation: Conversation,
-        messages: Sequence[StoredMessage],
+        tree: MessageTree,
         store: Store,
         ask: Callable[[ChatRequest], RequestHandle],
         options: Callable[[], TurnOptions],
@@ -80,13 +59,14 @@ class Session(QObject):
     ) -> None:
         super().__init__(parent)
         self._conversation = conversation
-        self._messages = list(messages)
+        self._tree = tree
+        self._messages = tree.thread()
+        self._behind: str | None = None  # the leaf that an answer in progress takes the place of
         self._store = store
         self._ask = ask
         self._options = options
         self._stored = stored
         self._turn: Turn | None = None
-        self._left_out = 0
         self._stopped: dict[str, str] = {}  # request id -> reply id, until the engine sent the figures
         self._buffer = StreamBuffer(self)
         self._buffer.flushed.connect(self._show)
@@ -129,17 +109,48 @@ class Session(QObject):
         """The branch that is shown; a reply that streams with the text shown so far."""
         return tuple(self._messages)
 
+    def versions(self) -> dict[str, Version]:
+        """Of the messages shown, those that have more than one version, by id."""
+        found = {message.id: self._tree.version(message.id) for message in self._messages}
+        return {message_id: version for message_id, version in found.items() if version.of > 1}
+
+    @property
+    def left_out_count(self) -> int:
+        """How many messages at the beginning of the branch were not read for the last answer that is complete."""
+        writing = self._turn.reply_id if self._turn is not None else ""
+        replies = (m for m in reversed(self._messages) if m.role == "assistant" and m.id != writing)
+        return next((reply.left_out for reply in replies), 0)
+
     def send(self, text: str) -> bool:
         """Ask a question; whether it was taken. If not, `refused` says why and the text should stay in the composer."""
         submitted_at = time.perf_counter()
-        text = _sound(text)
-        if not text.strip():
-            self.refused.emit("There is nothing to send yet. Please type a question.")
-            return False
-        if self.busy:
-            self.refused.emit("The answer is still being written. Please wait for it, or press Stop.")
+        text = turns.sound(text)
+        if not self._may_ask(text):
             return False
         self._add_question(text)
+        self._begin(submitted_at)
+        return True
+
+    def edit(self, question_id: str, text: str) -> bool:
+        """Ask a question in other words; whether it was taken. What was said before stays beside it as a version."""
+        submitted_at = time.perf_counter()
+        text = turns.sound(text)
+        at = self._index(question_id)
+        if at is None or not self._may_ask(text):
+            return False
+        self._cut(at)
+        self._behind = None  # the new question stays whatever becomes of its answer
+        self._add_question(text)
+        self._begin(submitted_at)
+        return True
+
+    def regenerate(self, reply_id: str) -> bool:
+        """Answer a question once more; whether it began. The answer that was there stays beside it as a version."""
+        submitted_at = time.perf_counter()
+        at = self._index(reply_id)
+        if at is None or not self._may_change():
+            return False
+        self._cut(at)
         self._begin(submitted_at)
         return True
 
@@ -150,9 +161,17 @@ class Session(QObject):
         if self.busy or last is None:
             return
         if last + 1 < len(self._messages):
-            del self._messages[last + 1 :]
-            self.thread_changed.emit()
+            self._cut(last + 1)
         self._begin(submitted_at)
+
+    def show_version(self, message_id: str, step: int) -> bool:
+        """Show the version of a message so many steps on, with what follows it; whether there is one."""
+        wanted = self._tree.neighbour(message_id, step) if self._index(message_id) is not None else None
+        if wanted is None or not self._may_change():
+            return False
+        self._tree.show(wanted)
+        self._show_branch()
+        return True
 
     def model_ready(self) -> None:
         """Send the question that waits for the model, if there is one."""
@@ -176,7 +195,7 @@ class Session(QObject):
         reply = turn.reply(status) if turn.spoken else None
         if reply is not None:
             self._stopped[turn.request_id] = reply.id
-            self._replace(reply)
+            self._keep(reply)
         self._end(turn)
 
     def save_partial(self) -> None:
@@ -202,6 +221,35 @@ class Session(QObject):
             case Failed():
                 self._fail(turn, event)
 
+    def _may_ask(self, text: str) -> bool:
+        if not text.strip():
+            self.refused.emit("There is nothing to send yet. Please type a question.")
+            return False
+        return self._may_change()
+
+    def _may_change(self) -> bool:
+        if self.busy:
+            self.refused.emit("The answer is still being written. Please wait for it, or press Stop.")
+        return not self.busy
+
+    def _index(self, message_id: str) -> int | None:
+        return next((i for i, message in enumerate(self._messages) if message.id == message_id), None)
+
+    def _cut(self, at: int) -> None:
+        """Show the branch only as far as the message with this index, which something new takes the place of."""
+        self._behind = self._tree.leaf_id
+        del self._messages[at:]
+        self._tree.end_at(self._messages[-1].id if self._messages else None)
+        self.thread_changed.emit()
+
+    def _show_branch(self) -> None:
+        """Show the tree's branch and remember it."""
+        self._messages = self._tree.thread()
+        if self._tree.leaf_id is not None:
+            self._store.show_branch(self._conversation.id, self._tree.leaf_id)
+        self.thread_changed.emit()
+        self._set_live(turns.after(self._last_reply()))
+
     def _add_question(self, text: str) -> None:
         parent = self._messages[-1].id if self._messages else None
         question = StoredMessage(self._conversation.id, "user", text, parent_id=parent)
@@ -214,6 +262,7 @@ class Session(QObject):
             self._store.add_conversation(changed, question)
             self._stored = True
         self._conversation = changed
+        self._tree.add(question)
         self._messages.append(question)
         self.message_added.emit(question)
         self.conversation_changed.emit(changed)
@@ -253,6 +302,8 @@ class Session(QObject):
         turn.grow(delta)
         if silent and delta.text:
             self._messages.append(turn.reply("partial", content=""))
+            self._tree.add(self._messages[-1])
+            self._behind = None
             self.message_added.emit(self._messages[-1])
             self.save_partial()
         elif not self._saving.isActive():
@@ -274,17 +325,18 @@ class Session(QObject):
     def _finish(self, turn: Turn, event: Finished) -> None:
         self._buffer.flush()
         turn.token_ids = list(event.token_ids)
+        before = self.left_out_count
         if event.text or event.reason is not FinishReason.CANCELLED:
-            self._replace(turn.reply(_STATUS[event.reason], event.stats, event.text))
+            reply = turn.reply(turns.STATUS[event.reason], event.stats, event.text)
+            self._keep(replace(reply, left_out=self._unread(event)))
         self._end(turn)
-        if len(event.left_out) > self._left_out:
-            self._left_out = len(event.left_out)
-            self.left_out.emit(self._left_out)
+        if self.left_out_count > before:
+            self.left_out.emit(self.left_out_count)
 
     def _fail(self, turn: Turn, event: Failed) -> None:
         self._buffer.flush()
         if turn.spoken:
-            self._replace(turn.reply("partial"))
+            self._keep(turn.reply("partial"))
         self._end(turn)
         if not isinstance(event.error, Cancelled):
             self.failed.emit(event.error.sentence, event.error.detail)
@@ -293,33 +345,49 @@ class Session(QObject):
         """Figures of a stopped reply; its text stays as the person left it."""
         if not isinstance(event, Finished | Failed):
             return
-        reply_id = self._stopped.pop(event.request_id, None)
-        reply = next((m for m in self._messages if m.id == reply_id), None)
+        reply = self._tree.get(self._stopped.pop(event.request_id, ""))
         if reply is not None and isinstance(event, Finished):
-            self._replace(replace(reply, stats=event.stats))
+            self._keep(replace(reply, stats=event.stats, left_out=self._unread(event)))
             if not self.busy:
                 self._set_live(turns.after(self._last_reply()))
 
-    def _replace(self, reply: StoredMessage) -> None:
-        """Save a reply as it ended, and show it in place of what was streamed, or as new if nothing was."""
+    def _unread(self, event: Finished) -> int:
+        """How many messages of the branch an answer was made without: the first ones, whichever branch is shown now."""
+        return turns.count_left_out(self._conversation.system_prompt, self._messages, event.left_out)
+
+    def _keep(self, reply: StoredMessage) -> None:
+        """Save a reply as it ended; if its branch is shown, in place of what was streamed, or as new if nothing was."""
         self._store.finish_message(reply)
-        at = next((i for i, m in enumerate(self._messages) if m.id == reply.id), None)
-        if at is None:
+        at = self._index(reply.id)
+        if at is not None:
+            self._messages[at] = reply
+        if self._tree.get(reply.id) is not None:
+            self._tree.update(reply)
+        else:
+            self._tree.add(reply)
+            self._behind = None
             self._messages.append(reply)
             self.message_added.emit(reply)
-        else:
-            self._messages[at] = reply
         self.message_finished.emit(reply)
 
     def _end(self, turn: Turn) -> None:
         self._buffer.discard()
         self._saving.stop()
         self._turn = None
+        self._restore_branch()
         last = self._last_reply()
         live = turns.after(last)
         if last is not None and last.id == turn.reply_id and last.stats is None:
             live = replace(turn.live(), phase="idle")
         self._set_live(live)
+
+    def _restore_branch(self) -> None:
+        """Where a new answer got no word, show again what it would have taken the place of."""
+        before, self._behind = self._behind, None
+        if before is not None:
+            self._tree.end_at(before)
+            self._messages = self._tree.thread()
+            self.thread_changed.emit()
 
     def _set_live(self, live: LiveTurn) -> None:
         self._live = live
@@ -327,8 +395,3 @@ class Session(QObject):
 
     def _last_reply(self) -> StoredMessage | None:
         return next((m for m in reversed(self._messages) if m.role == "assistant"), None)
-
-
-def _sound(text: str) -> str:
-    """Text without unpaired surrogates, which Qt can hold and UTF-8 cannot."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

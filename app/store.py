@@ -19,6 +19,7 @@ from app.records import (
     stats_to_json,
     unpack_ids,
 )
+from app.tree import MessageTree
 from engine.errors import EngineError
 
 log = logging.getLogger(__name__)
@@ -27,27 +28,17 @@ CLOSE_TIMEOUT_S: Final = 5.0
 CHECKED_BYTES: Final = 32 * 2**20  # a check of every page of a larger database would delay the start
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _CONVERSATION: Final = "id, title, created_at, updated_at, started_on, system_prompt, leaf_id"
-_MESSAGE: Final = (
-    "m.conversation_id, m.role, m.content, m.id, m.parent_id, m.token_ids, m.status, m.model, m.stats, m.created_at"
-)
-_THREAD: Final = f"""
-WITH RECURSIVE branch(id, depth) AS (
-    SELECT leaf_id, 0 FROM conversation WHERE id = ? AND leaf_id IS NOT NULL
-    UNION ALL
-    SELECT message.parent_id, depth + 1 FROM message JOIN branch ON message.id = branch.id
-    WHERE message.parent_id IS NOT NULL
-)
-SELECT {_MESSAGE} FROM branch JOIN message AS m ON m.id = branch.id ORDER BY depth DESC
-"""  # noqa: S608 - column names only
+_MESSAGE: Final = "conversation_id, role, content, id, parent_id, token_ids, status, model, stats, created_at, left_out"
+_MESSAGES: Final = f"SELECT {_MESSAGE} FROM message WHERE conversation_id = ? ORDER BY key"  # noqa: S608
+_LEAF: Final = "SELECT leaf_id FROM conversation WHERE id = ?"
 _ADD_CONVERSATION: Final = """
 INSERT INTO conversation (id, title, created_at, updated_at, started_on, system_prompt) VALUES (?, ?, ?, ?, ?, ?)
 """
-_SAVE_MESSAGE: Final = """
-INSERT INTO message (conversation_id, role, content, id, parent_id, token_ids, status, model, stats, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+_SAVE_MESSAGE: Final = f"""
+INSERT INTO message ({_MESSAGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET content = excluded.content, token_ids = excluded.token_ids, status = excluded.status,
-    model = excluded.model, stats = excluded.stats
-"""
+    model = excluded.model, stats = excluded.stats, left_out = excluded.left_out
+"""  # noqa: S608 - column names only
 # Only a message that is new becomes the leaf: one that ends later must not pull the person back to its branch.
 _MOVE_LEAF: Final = """
 UPDATE conversation SET leaf_id = ?, updated_at = max(updated_at, ?)
@@ -93,13 +84,15 @@ class Store:
         query = f"SELECT {_CONVERSATION} FROM conversation WHERE deleted_at IS NULL ORDER BY updated_at DESC"  # noqa: S608
         return [Conversation(*row) for row in self._read(query)]
 
-    def thread(self, conversation_id: str) -> list[StoredMessage]:
-        """The messages of the branch that is shown, from the first to its leaf.
+    def tree(self, conversation_id: str) -> MessageTree:
+        """The messages of all branches.
 
         Raises:
             StoreError: The database cannot be read.
         """
-        return [_message(row) for row in self._read(_THREAD, conversation_id)]
+        messages = [_message(row) for row in self._read(_MESSAGES, conversation_id)]
+        leaf = self._read(_LEAF, conversation_id)
+        return MessageTree(messages, leaf[0][0] if leaf else None)
 
     def _read(self, query: str, *values: str) -> list[tuple[Any, ...]]:
         try:
@@ -129,6 +122,10 @@ class Store:
     def finish_message(self, message: StoredMessage) -> None:
         """Save a reply as it ended."""
         self._write(*_saved(message))
+
+    def show_branch(self, conversation_id: str, leaf_id: str) -> None:
+        """Make a message that is saved the leaf of the branch that is shown."""
+        self._write(("UPDATE conversation SET leaf_id = ? WHERE id = ?", (leaf_id, conversation_id)))
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
@@ -227,6 +224,7 @@ def _saved(m: StoredMessage) -> tuple[Statement, Statement]:
         m.model,
         stats_to_json(m.stats),
         m.created_at,
+        m.left_out,
     )
     return (_MOVE_LEAF, (m.id, m.created_at, m.conversation_id, m.id)), (_SAVE_MESSAGE, values)
 

@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from app.live import LiveTurn
 from app.records import Status, StoredMessage, new_id
 from engine.chat import Message, RequestHandle
 from engine.config import SamplingParams
-from engine.events import PrefillProgress, TextDelta
+from engine.events import FinishReason, PrefillProgress, TextDelta
 from engine.stats import TurnStats, decode_rate
+
+STATUS: Final[dict[FinishReason, Status]] = {
+    FinishReason.END: "complete",
+    FinishReason.STOP: "complete",
+    FinishReason.LENGTH: "length",
+    FinishReason.CANCELLED: "cancelled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOptions:
+    """What a session needs to know of the program when a question is asked.
+
+    Attributes:
+        model: Name of the loaded model; empty while none is ready, then the question waits.
+        problem: Why no model will be ready; empty while one is loading.
+    """
+
+    params: SamplingParams
+    system_prompt: str
+    model: str
+    problem: str = ""
 
 
 @dataclass(slots=True)
@@ -116,9 +139,31 @@ def prompt_messages(system_prompt: str, thread: Sequence[StoredMessage], model: 
     A reply brings its token ids only to the model that generated them: to another they mean other words.
     """
     made: list[Message] = [Message("system", system_prompt)] if system_prompt else []
-    for stored in thread:
-        if stored.role == "user" and made and made[-1].role == "user":
-            made[-1] = Message("user", f"{made[-1].content}\n\n{stored.content}")
-            continue
-        made.append(Message(stored.role, stored.content, stored.token_ids if stored.model == model else None))
+    for group in _groups(thread):
+        text = "\n\n".join(stored.content for stored in group)
+        made.append(Message(group[0].role, text, group[0].token_ids if group[0].model == model else None))
     return tuple(made)
+
+
+def count_left_out(system_prompt: str, thread: Sequence[StoredMessage], left_out: Sequence[int]) -> int:
+    """How many messages of a thread are those of its `prompt_messages` that have these indices."""
+    groups = list(_groups(thread))
+    first = 1 if system_prompt else 0
+    return sum(len(groups[index - first]) for index in left_out if first <= index < first + len(groups))
+
+
+def _groups(thread: Sequence[StoredMessage]) -> Iterator[list[StoredMessage]]:
+    """The messages of a thread that become one message of a prompt."""
+    group: list[StoredMessage] = []
+    for stored in thread:
+        if group and not group[-1].role == stored.role == "user":
+            yield group
+            group = []
+        group.append(stored)
+    if group:
+        yield group
+
+
+def sound(text: str) -> str:
+    """Text without unpaired surrogates, which Qt can hold and UTF-8 cannot."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -339,7 +339,7 @@ def test_a_killed_program_loses_at_most_the_last_second(loquat_home):
     db.close()
     store = Store(loquat_home.database)
     (conversation,) = store.conversations()
-    question, reply = store.thread(conversation.id)
+    question, reply = store.tree(conversation.id).thread()
     store.close()
     # The pieces of text come every 40 ms, so what a save held was on view a moment later.
     safe = sum(length for stamp, length in shown if stamp <= killed_at - 1.1)

@@ -24,7 +24,7 @@ def ask(world, text="Why?"):
 
 def stored(world):
     assert world.store.flush()
-    return world.store.thread(world.session.conversation.id)
+    return world.store.tree(world.session.conversation.id).thread()
 
 
 def test_a_question_is_answered_shown_and_stored(qtbot, ready_world):
@@ -271,3 +271,126 @@ def test_a_model_of_another_name_gets_text_instead_of_foreign_ids(qtbot, ready_w
     qtbot.waitUntil(lambda: not world.session.busy)
     assert world.worker.requests[1].messages[1].token_ids is None
     assert [m.model for m in stored(world) if m.role == "assistant"] == ["scripted", "other"]
+
+
+def answered(qtbot, world, text):
+    assert world.session.send(text)
+    qtbot.waitUntil(lambda: not world.session.busy)
+
+
+def contents(world):
+    return [message.content for message in world.session.messages()]
+
+
+def numbers(world):
+    """Of each message shown that has versions: which it is, and how many there are."""
+    versions = world.session.versions()
+    return {m.content: (versions[m.id].number, versions[m.id].of) for m in world.session.messages() if m.id in versions}
+
+
+def test_an_answer_is_made_again_beside_the_first_and_both_can_be_shown(qtbot, ready_world):
+    world = ready_world(Reply(pieces=("first",)), Reply(pieces=("second",)), Reply(pieces=("third",)))
+    answered(qtbot, world, "q")
+    answered(qtbot, world, "and?")
+    first = world.session.messages()[1]
+    assert world.session.regenerate(first.id)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert contents(world) == ["q", "third"]
+    assert numbers(world) == {"third": (2, 2)}
+    assert [m.content for m in world.worker.requests[2].messages] == ["q"]
+    assert not world.session.show_version(world.session.messages()[1].id, 1), "there is none behind the last"
+    assert world.session.show_version(world.session.messages()[1].id, -1)
+    assert contents(world) == ["q", "first", "and?", "second"], "what followed it comes back with it"
+    assert world.session.live.message_id == world.session.messages()[-1].id
+    assert [m.content for m in stored(world)] == contents(world)
+    world.close()
+    again = ready_world()
+    assert contents(again) == ["q", "first", "and?", "second"]
+    assert numbers(again) == {"first": (1, 2)}
+
+
+def test_a_question_is_edited_and_what_was_said_before_stays(qtbot, ready_world):
+    world = ready_world()
+    answered(qtbot, world, "one")
+    answered(qtbot, world, "two")
+    one = world.session.messages()[0]
+    assert world.session.edit(one.id, "uno")
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert contents(world) == ["uno", "You said: uno"]
+    assert numbers(world) == {"uno": (2, 2)}
+    two = world.session
+    assert two.show_version(two.messages()[0].id, -1)
+    assert contents(world) == ["one", "You said: one", "two", "You said: two"]
+    assert world.session.edit(two.messages()[2].id, "due")
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert contents(world) == ["one", "You said: one", "due", "You said: due"]
+    assert world.worker.requests[-1].messages[1].token_ids == (100, 101, 2), "the prefix stays byte-stable"
+
+
+def test_an_edit_is_refused_while_an_answer_is_written_or_without_a_word(qtbot, ready_world):
+    gate = threading.Semaphore(0)
+    world = ready_world(Reply(), Reply(gate=gate))
+    answered(qtbot, world, "one")
+    question, reply = world.session.messages()
+    told = Recorder(world.session)
+    assert not world.session.edit(question.id, "  ")
+    assert world.session.regenerate(reply.id)
+    assert not world.session.edit(question.id, "uno")
+    assert not world.session.regenerate(reply.id)
+    assert ["nothing to send" in sentence for sentence in told.refusals] == [True, False]
+    assert "Stop" in told.refusals[1]
+    world.session.stop()
+
+
+@pytest.mark.parametrize("how", ["stop", "failure"])
+def test_a_new_answer_that_never_began_leaves_the_old_one_on_view(qtbot, ready_world, how):
+    gate = threading.Semaphore(0)
+    error = ContextFull("Too long.")
+    world = ready_world(Reply(), Reply((), error=error) if how == "failure" else Reply(prefill_gate=gate))
+    answered(qtbot, world, "q")
+    before = world.session.messages()
+    told = Recorder(world.session)
+    assert world.session.regenerate(before[1].id)
+    assert world.session.messages() == before[:1]
+    if how == "stop":
+        world.session.stop()
+    else:
+        qtbot.waitUntil(lambda: bool(told.failures))
+    assert world.session.messages() == before
+    assert stored(world) == list(before)
+
+
+def test_figures_that_come_late_do_not_bring_their_answer_back_on_view(qtbot, ready_world):
+    gate = threading.Semaphore(0)
+    world = ready_world(Reply(pieces=("first",)), Reply(gate=gate, deaf=True, **GATED))
+    answered(qtbot, world, "q")
+    world.session.regenerate(world.session.messages()[1].id)
+    gate.release(3)
+    qtbot.waitUntil(lambda: world.session.live.completion_tokens == 3)
+    world.session.stop()
+    told = Recorder(world.session)
+    assert world.session.show_version(world.session.messages()[1].id, -1)
+    gate.release(1)
+    qtbot.waitUntil(lambda: bool(told.finished))
+    assert told.finished[0].stats.completion_tokens >= 3
+    assert contents(world) == ["q", "first"]
+    assert [m.content for m in stored(world)] == ["q", "first"]
+    assert world.session.show_version(world.session.messages()[1].id, 1)
+    assert world.session.messages()[1] == told.finished[0]
+
+
+def test_what_was_not_read_is_kept_with_the_answer(qtbot, ready_world):
+    error = ContextFull("It broke.")
+    world = ready_world(Reply((), error=error), Reply(), Reply(left_out=(1, 2)), Reply())
+    world.settings.set("system_prompt", "S")
+    for text in ("one", "two", "three"):
+        answered(qtbot, world, text)
+    assert contents(world) == ["one", "two", "It is **so**.", "three", "It is **so**."]
+    assert world.session.left_out_count == 3, "both questions that were joined into one, and the answer to them"
+    world.close()
+    again = ready_world()
+    assert again.session.left_out_count == 3
+    assert again.session.send("four")
+    assert again.session.left_out_count == 3, "until the next answer is complete"
+    qtbot.waitUntil(lambda: not again.session.busy)
+    assert again.session.left_out_count == 0

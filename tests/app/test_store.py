@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from dataclasses import replace
@@ -58,7 +59,7 @@ def test_everything_of_a_conversation_comes_back(path):
     again = Store(path)
     (found,) = again.conversations()
     assert found == replace(talk, leaf_id=answered.id, updated_at=answered.created_at)
-    assert again.thread(talk.id) == [asked, answered]
+    assert again.tree(talk.id).thread() == [asked, answered]
     again.close()
     assert integrity(path) == SOUND
 
@@ -77,10 +78,10 @@ def test_a_thread_is_the_branch_of_the_leaf(store):
     for message in (asked, first, second):
         store.add_message(message)
     assert store.flush()
-    assert store.thread(talk.id) == [asked, second]
+    assert store.tree(talk.id).thread() == [asked, second]
     store.finish_message(replace(first, content="one, ended late", status="cancelled"))
     assert store.flush()
-    assert store.thread(talk.id) == [asked, second], "a reply that ends late must not become the branch on view"
+    assert store.tree(talk.id).thread() == [asked, second], "a reply that ends late must not become the branch on view"
 
 
 def test_the_latest_conversation_comes_first(store):
@@ -103,7 +104,7 @@ def test_deleted_is_hidden_restored_or_purged_even_when_long(store, path):
     assert [c.title for c in store.conversations()] == ["kept"]
     store.restore(gone.id)
     assert store.flush()
-    assert len(store.thread(gone.id)) == 1500
+    assert len(store.tree(gone.id).thread()) == 1500
     store.delete(gone.id)
     store.purge_deleted()
     assert store.flush()
@@ -127,7 +128,7 @@ def test_partial_saves_that_wait_are_replaced_by_the_latest(store, path):
     holder.execute("ROLLBACK")
     holder.close()
     assert store.flush()
-    assert store.thread(talk.id)[-1] == replace(growing, content="x" * 49, token_ids=tuple(range(49)))
+    assert store.tree(talk.id).thread()[-1] == replace(growing, content="x" * 49, token_ids=tuple(range(49)))
 
 
 @pytest.mark.expects_log("a save failed .SQLITE_FULL.")
@@ -170,7 +171,7 @@ def test_a_full_disk_is_told_once_and_the_words_are_kept_until_there_is_room(pat
     assert well.wait(5)
     assert isinstance(reports[0], DiskFull)
     assert reports[1:] == [None]
-    assert store.thread(talk.id)[-1].content == "f" * 60_000
+    assert store.tree(talk.id).thread()[-1].content == "f" * 60_000
     assert {c.title for c in store.conversations()} == {"filler", "renamed while full"}
     assert store.close()
     with sqlite3.connect(path) as db:
@@ -232,6 +233,21 @@ def test_the_ladder_is_climbed_a_step_at_a_time_and_a_failed_step_changes_nothin
     db.close()
 
 
+def test_conversations_of_the_first_version_are_read(path):
+    path.parent.mkdir(parents=True)
+    db = sqlite3.connect(path, isolation_level=None)
+    migrate(db, migrations.STEPS[:1])
+    columns = "conversation_id, role, content, id, status, model, created_at"
+    db.execute("INSERT INTO conversation VALUES ('c', 'Old', 1, 2, '2024-01-01', '', NULL, NULL)")
+    db.execute(f"INSERT INTO message ({columns}) VALUES ('c', 'user', 'q', 'm', 'complete', '', 1)")  # noqa: S608
+    db.execute("UPDATE conversation SET leaf_id = 'm'")
+    db.close()
+    store = Store(path)
+    (found,) = store.tree("c").thread()
+    assert (found.content, found.left_out) == ("q", 0)
+    store.close()
+
+
 @pytest.mark.expects_log("the database is damaged")
 @pytest.mark.parametrize("damage", ["header", "page"])
 def test_a_damaged_database_is_put_aside_with_a_sentence(path, damage):
@@ -265,6 +281,9 @@ def test_a_folder_that_cannot_be_written_gives_a_sentence(tmp_path):
 def test_stats_of_another_version_read_as_none_and_new_figures_are_passed_over():
     assert stats_from_json(stats_to_json(STATS)) == STATS
     assert stats_from_json('{"prompt_tokens": 3}') is None
+    older = json.loads(stats_to_json(replace(STATS, drafted_tokens=9)))
+    del older["drafted_tokens"]
+    assert stats_from_json(json.dumps(older)) == STATS, "figures that came later have defaults"
     assert stats_from_json(stats_to_json(STATS)[:-1] + ', "energy_j": 4.0}') == STATS
     assert stats_to_json(None) is None
 
