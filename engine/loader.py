@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from engine.budget import cache_budget, plan_load
+from engine.budget import cache_budget, floats_fit, plan_load
 from engine.config import EngineConfig
 from engine.device import DeviceChoice, choose_device
 from engine.events import ModelInfo
@@ -55,6 +55,7 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
     prompt = load_prompt_builder(entry.folder)
     plan = plan_load(entry, choice, config)
     limited = dataclasses.replace(config, max_context=plan.context)
+    wait = wait or not floats_fit(entry, choice, limited)  # what answers meanwhile takes more memory
     chosen = choose_runner(entry.folder, choice, limited, cache_folder, wait=wait)
     runner = chosen.runner
     disk = None

@@ -54,6 +54,7 @@ class Footprint:
     Attributes:
         label: For people.
         weights: Bytes of the weights as they are held.
+        code: Bytes of what computing with it loads and compiles, beyond what the program holds already.
         kv_rows: Rows cached for one token: a key and a value of each head of each layer.
         head_dim: Numbers in a row.
         kv_dtype: A key of KV_DTYPES: how they are held.
@@ -65,6 +66,7 @@ class Footprint:
 
     label: str
     weights: int
+    code: int
     kv_rows: int
     head_dim: int
     kv_dtype: str
@@ -200,7 +202,7 @@ def plan(
         limits: What the person has set.
     """
     allowed, reason = allowance(machine, limits.utilization)
-    fixed = footprint.weights + machine.runtime + footprint.activations + footprint.logits
+    fixed = footprint.weights + _workspace(footprint, machine, 0).total
     if limits.caches and fixed + limits.caches < allowed:
         allowed, reason = fixed + limits.caches, f"caches are limited to {binary(limits.caches)}, as set"
     free, each = max(0, allowed - fixed), footprint.kv_bytes_per_token
@@ -299,4 +301,4 @@ def _candidates(footprint: Footprint) -> Iterator[Footprint]:
 
 def _workspace(footprint: Footprint, machine: Machine, context: int) -> Workspace:
     growing = footprint.activations_per_token * context
-    return Workspace(machine.runtime, footprint.activations + growing, footprint.logits)
+    return Workspace(machine.runtime + footprint.code, footprint.activations + growing, footprint.logits)

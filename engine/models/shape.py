@@ -21,6 +21,8 @@ _BITS: Final[Mapping[tuple[str, str], tuple[float, float, float]]] = {
     ("bitsandbytes", "nf4"): (4.5, 16, 16),
     ("bitsandbytes", "int8"): (8, 16, 16),
 }
+# Measured beside SmolLM2: Numba, LLVM and the kernels' machine code; buffers of torch's CPU libraries.
+_CODE: Final[Mapping[str, int]] = {"kernels": 120 << 20, "torch": 40 << 20}
 _EMBEDDINGS: Final = ("embed_tokens.weight", "lm_head.weight", "wte.weight", "embeddings.weight")
 _FLOATS: Final = ("F64", "F32", "F16", "BF16")
 _ATTENTION: Final = ("full_attention", "sliding_attention", "chunked_attention")
@@ -80,6 +82,7 @@ class ModelShape:
         return Footprint(
             label=label,
             weights=self.weights(held),
+            code=0 if held.device == "cuda" else _CODE.get(held.path, 0),
             kv_rows=2 * self.layers * self.kv_heads,
             head_dim=self.head_dim,
             kv_dtype=kv_dtype or ("float16" if held.path == "kernels" else held.compute),

@@ -186,7 +186,7 @@ def small_machine(folder: Path, tokens: int) -> Machine:
     """One whose allowance is what the model and a context of that many tokens need."""
     made = budget.footprint_of(entry_of(folder), FLOATS, EngineConfig().prefill_chunk)
     per_token = made.kv_bytes_per_token + made.activations_per_token
-    needed = made.weights + made.activations + made.logits + per_token * tokens
+    needed = made.weights + made.code + made.activations + made.logits + per_token * tokens
     return Machine("cpu", 8 << 30, needed + (512 << 20), 0)  # a sixteenth of all is kept free
 
 
@@ -203,3 +203,20 @@ def test_a_context_that_is_set_and_does_not_fit_is_refused_before_loading(
 @pytest.mark.expects_log("A context of 600 tokens is set, but .* holds 512")
 def test_a_context_beyond_the_models_is_the_models(tiny_model: TinyModel, load: Callable[..., LoadedModel]) -> None:
     assert load(tiny_model("llama"), max_context=600).runner.context_limit == 512
+
+
+@pytest.mark.parametrize(("fits", "waits"), [(True, False), (False, True)])
+def test_where_floats_do_not_fit_the_kernels_are_waited_for(
+    tiny_model: TinyModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fits: bool, waits: bool
+) -> None:
+    class Asked(Exception):
+        pass
+
+    def choose(*_: object, wait: bool) -> None:
+        assert wait == waits
+        raise Asked
+
+    monkeypatch.setattr("engine.loader.floats_fit", lambda *_: fits)
+    monkeypatch.setattr("engine.loader.choose_runner", choose)
+    with pytest.raises(Asked):
+        load_model(entry_of(tiny_model("llama")), EngineConfig(device="cpu", save_caches=False), tmp_path, wait=False)

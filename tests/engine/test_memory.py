@@ -16,6 +16,7 @@ GIB = 1 << 30
 MODEL = Footprint(
     label="Example",
     weights=1_000_000,
+    code=10_000,
     kv_rows=10,
     head_dim=50,
     kv_dtype="float32",
@@ -28,12 +29,12 @@ ALL = Limits(utilization=1.0)
 
 
 def machine(total: int, kind: str = "cpu") -> Machine:
-    return Machine(kind, total, None, runtime=50_000)
+    return Machine(kind, total, None, runtime=40_000)
 
 
 def test_the_triangle_adds_up() -> None:
     made = plan(MODEL, machine(9_600_000), context=1000, conversations=3, limits=ALL)
-    # 1,000,000 weights + 50,000 program + 30,000 + 100 * 1,000 activations + 20,000 logits = 1,200,000
+    # 1,000,000 weights + 40,000 + 10,000 program + 30,000 + 100 * 1,000 activations + 20,000 logits = 1,200,000
     assert made.workspace.total == 200_000
     assert made.caches == 8_400_000
     assert made.kv_bytes_per_token == 2000
