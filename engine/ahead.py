@@ -47,5 +47,6 @@ def on_battery() -> bool:
 
 
 def _worthwhile(model: LoadedModel, request: ChatRequest, ids: list[int]) -> bool:
-    held = model.store.covers(request.conversation_id, ids)
+    # What another conversation holds, or the disk, counts as missing: it is brought here before it is needed.
+    held = model.store.held(request.conversation_id, ids)
     return len(ids) - held >= _WORTH_READING and len(ids) < model.runner.context_limit

@@ -13,6 +13,7 @@ from engine.chat import ChatRequest, RequestHandle
 from engine.config import EngineConfig
 from engine.errors import DoesNotFit, ModelNotFound
 from engine.events import ChatEvent, ModelInfo
+from engine.kv_disk import FOLDER, forget_everywhere
 from engine.loader import LoadedModel, load_model
 from engine.models.registry import ModelEntry
 from engine.turn import Clock, Turn
@@ -34,17 +35,19 @@ class Engine:
         self._model: LoadedModel | None = None
         self._entry: ModelEntry | None = None
 
-    def load(self, entry: ModelEntry, *, wait: bool = True) -> ModelInfo:
+    def load(self, entry: ModelEntry, config: EngineConfig | None = None, *, wait: bool = True) -> ModelInfo:
         """Load a model in place of the one that is loaded.
 
         Args:
             entry: Which model.
+            config: From now on; None keeps what there is.
             wait: Wait for the CPU kernels to be compiled on the first start; if not, `upgrade` brings them later.
 
         Raises:
             EngineError: The device, the tokenizer or the weights are not to be had; no model is loaded then.
         """
         self.unload()
+        self._config = config or self._config
         self._model = load_model(entry, self._config, self._cache_folder, wait=wait)
         self._entry = entry
         return self._model.info
@@ -93,10 +96,20 @@ class Engine:
         """
         return prefill_ahead(self._loaded(), request, handle)
 
+    @property
+    def loaded(self) -> str:
+        """The name of the loaded model; empty if there is none."""
+        return self._entry.name if self._model is not None and self._entry is not None else ""
+
     def forget(self, conversation_id: str) -> None:
         """Drop a conversation's cache from memory and disk."""
         if self._model is not None:
             self._model.store.forget(conversation_id)
+
+    def forget_everywhere(self, conversation_id: str) -> None:
+        """Drop a conversation's caches, those of other models too: it was deleted for good."""
+        self.forget(conversation_id)
+        forget_everywhere(self._cache_folder / FOLDER, conversation_id)
 
     def _loaded(self) -> LoadedModel:
         if self._model is None:

@@ -150,6 +150,62 @@ class Failed:
     bug: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """A model on this machine.
+
+    Attributes:
+        name: The name in the registry.
+        label: For people.
+        parameters: Number of weights.
+        nbytes: Disk it takes.
+        default: Whether it is loaded when none is named.
+    """
+
+    name: str
+    label: str
+    parameters: int
+    nbytes: int
+    default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsListed:
+    """All models on this machine, by name."""
+
+    request_id: str
+    models: tuple[InstalledModel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckProgress:
+    """How many questions of a conversation have been answered with the cache and without."""
+
+    request_id: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What answering a conversation with the cache and without showed.
+
+    Attributes:
+        tokens: Tokens of all answers with the cache.
+        equal_tokens: Of them, those before the first difference in their answer.
+        equal: Whether all answers were the same.
+        kept_s, fresh_s: Seconds of all answers with the cache, and without.
+    """
+
+    request_id: str
+    tokens: int
+    equal_tokens: int
+    equal: bool
+    kept_s: float
+    fresh_s: float
+
+
 LoadEvent = LoadProgress | Loaded | Failed
 ChatEvent = PrefillProgress | TextDelta | Finished | Failed
-Event = LoadEvent | ChatEvent
+CheckEvent = CheckProgress | Checked | Failed
+Event = LoadEvent | ChatEvent | CheckEvent | ModelsListed

@@ -25,6 +25,7 @@ from engine.kv_file import UNREADABLE, read_about, read_tensors, write_file
 
 _log = logging.getLogger(__name__)
 
+FOLDER: Final = "kv"  # below the cache folder: a folder for each model and cache format
 _STEM: Final = 32  # characters of a conversation's digest that name its file
 _OURS: Final = "[0-9a-f]" * _STEM
 
@@ -181,8 +182,7 @@ class KVDisk:
             return None
 
     def _path(self, conversation: str) -> Path:
-        digest = hashlib.sha256(conversation.encode("utf-8", "surrogatepass")).hexdigest()
-        return self._folder / f"{digest[:_STEM]}.safetensors"
+        return self._folder / f"{_stem(conversation)}.safetensors"
 
     def _publish(self, partial: Path, conversation: str, snapshot: Snapshot) -> None:
         path, nbytes = self._path(conversation), partial.stat().st_size
@@ -203,6 +203,16 @@ class KVDisk:
             _remove(path)
             self._saved = {name: saved for name, saved in self._saved.items() if saved.path != path}
             over -= size
+
+
+def forget_everywhere(root: Path, conversation: str) -> None:
+    """Remove a conversation's files, whichever models they are of."""
+    for path in root.glob(f"*/{_stem(conversation)}.safetensors"):
+        _remove(path)
+
+
+def _stem(conversation: str) -> str:
+    return hashlib.sha256(conversation.encode("utf-8", "surrogatepass")).hexdigest()[:_STEM]
 
 
 def _files(folder: Path, pattern: str) -> dict[Path, os.stat_result]:

@@ -85,9 +85,10 @@ class KVStore:
         self._make_room({conversation}, wanted - reuse.cache.nbytes)
         return reuse
 
-    def covers(self, conversation: str, ids: Sequence[int]) -> int:
-        """Tokens of `ids` that `begin` could reuse, wherever they are."""
-        return self._best(conversation, ids).length
+    def held(self, conversation: str, ids: Sequence[int]) -> int:
+        """Tokens of `ids` that the conversation's own cache in memory has at hand."""
+        own = self._caches.get(conversation)
+        return own.covers(ids) if own else 0
 
     def end(self, conversation: str, stop: Callable[[], bool] = lambda: False) -> None:
         """After a reply: hold the budget, and save what is not saved yet in the background.

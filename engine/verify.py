@@ -87,6 +87,17 @@ class Proof:
         return all(turn.equal for turn in self.turns)
 
     @property
+    def tokens(self) -> int:
+        """Tokens of all answers with reuse."""
+        return sum(len(turn.kept) for turn in self.turns)
+
+    @property
+    def equal_tokens(self) -> int:
+        """Of them, those before the first difference in their answer."""
+        firsts = [(turn.first_difference, len(turn.kept)) for turn in self.turns]
+        return sum(length if first is None else first - 1 for first, length in firsts)
+
+    @property
     def kept_s(self) -> float:
         """Seconds of all answers with reuse."""
         return sum(turn.kept_s for turn in self.turns)
@@ -101,10 +112,8 @@ class Proof:
         """For people: whether it held, and both times."""
         times = f"{self.kept_s:.1f} s with kept caches, {self.fresh_s:.1f} s without"
         if self.equal:
-            tokens = sum(len(turn.kept) for turn in self.turns)
-            return (
-                f"All {len(self.turns)} answers are the same with kept caches and without ({tokens} tokens): {times}."
-            )
+            answers = f"All {len(self.turns)} answers are the same with kept caches and without"
+            return f"{answers} ({self.tokens} tokens): {times}."
         wrong = next(turn for turn in self.turns if not turn.equal)
         place = f"answer {wrong.turn} from token {wrong.first_difference} on"
         return f"Kept caches changed an answer ({place}); please report this. {times[0].upper()}{times[1:]}."

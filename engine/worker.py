@@ -9,21 +9,34 @@ import itertools
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.chat import ChatRequest, RequestHandle, after_reply
+from engine.chat import ChatRequest, Message, RequestHandle, after_reply
 from engine.commands import Command, CommandQueue
 from engine.config import EngineConfig
-from engine.errors import Cancelled, EngineError
-from engine.events import UPGRADE, Event, Failed, Finished, Loaded, LoadProgress, LoadStage
+from engine.errors import BadRequest, Cancelled, EngineError
+from engine.events import (
+    UPGRADE,
+    Checked,
+    CheckProgress,
+    Event,
+    Failed,
+    Finished,
+    InstalledModel,
+    Loaded,
+    LoadProgress,
+    LoadStage,
+    ModelsListed,
+)
 from engine.paths import Paths
 
 if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.models.progress import Step
-    from engine.models.registry import ModelEntry
+    from engine.models.registry import ModelEntry, Registry
+    from engine.verify import Proof
 
     Steps = Generator[Step, None, ModelEntry]
 
@@ -57,19 +70,45 @@ class Worker:
         """Start the thread; call once."""
         self._thread.start()
 
-    def load(self, name: str | None = None) -> RequestHandle:
+    def load(self, name: str | None = None, config: EngineConfig | None = None) -> RequestHandle:
         """Make a model ready: fetch it if it is the default one and missing, then load it.
 
         Args:
             name: As in the registry; None for the default model.
+            config: How it is loaded, and models from now on; None keeps what was said before.
         """
-        handle = RequestHandle(f"load-{next(self._numbers)}")
-        return self._put(handle, lambda: self._load(handle, name))
+        handle = self._handle("load")
+        return self._put(handle, lambda: self._load(handle, name, config))
 
-    def add_model(self, source: Path) -> RequestHandle:
-        """Import a GGUF file or a folder with safetensors, then load it."""
-        handle = RequestHandle(f"add-{next(self._numbers)}")
-        return self._put(handle, lambda: self._add(handle, source))
+    def add_model(self, source: Path, config: EngineConfig | None = None) -> RequestHandle:
+        """Import a GGUF file or a folder with safetensors, then load it; `config` as in `load`."""
+        handle = self._handle("add")
+        return self._put(handle, lambda: self._add(handle, source, config))
+
+    def list_models(self) -> RequestHandle:
+        """Say which models are on this machine: `ModelsListed`."""
+        handle = self._handle("models")
+        return self._put(handle, lambda: iter((self._models_listed(handle),)))
+
+    def set_default_model(self, name: str) -> RequestHandle:
+        """Load this model when none is named; then `ModelsListed`."""
+        handle = self._handle("default")
+        return self._put(handle, lambda: self._set_default(handle, name))
+
+    def remove_model(self, name: str) -> RequestHandle:
+        """Delete a model from the disk, unless it is loaded; then `ModelsListed`."""
+        handle = self._handle("remove")
+        return self._put(handle, lambda: self._remove(handle, name))
+
+    def check(self, messages: Sequence[Message], started_on: str = "") -> RequestHandle:
+        """Answer a conversation with its cache and without: `CheckProgress` a question, then `Checked`."""
+        handle = self._handle("check")
+        return self._put(handle, lambda: self._check(handle, tuple(messages), started_on))
+
+    def forget(self, conversation_id: str) -> RequestHandle:
+        """Drop the caches of a conversation that was deleted for good; no event comes of it."""
+        handle = self._handle("forget")
+        return self._put(handle, lambda: self._forget(conversation_id))
 
     def submit(self, request: ChatRequest) -> RequestHandle:
         """Answer a request after everything that was asked before."""
@@ -93,6 +132,9 @@ class Worker:
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
+    def _handle(self, what: str) -> RequestHandle:
+        return RequestHandle(f"{what}-{next(self._numbers)}")
+
     def _put(self, handle: RequestHandle, run: Callable[[], Iterator[Event]]) -> RequestHandle:
         self._commands.put(Command(handle, run))
         return handle
@@ -109,22 +151,19 @@ class Worker:
         if self._engine is not None:
             self._engine.unload()
 
-    def _load(self, handle: RequestHandle, name: str | None) -> Iterator[Event]:
+    def _load(self, handle: RequestHandle, name: str | None, config: EngineConfig | None) -> Iterator[Event]:
         from engine.models.prepare import prepare
-        from engine.models.registry import Registry
 
-        steps = prepare(Registry(self._paths.models), name, handle)
+        steps = prepare(self._registry(), name, handle)
         entry: ModelEntry = yield from self._progress(handle, steps)
-        yield from self._load_entry(handle, entry)
+        yield from self._load_entry(handle, entry, config)
 
-    def _add(self, handle: RequestHandle, source: Path) -> Iterator[Event]:
-        from engine.models.registry import Registry
-
-        steps = Registry(self._paths.models).add(source, handle)
+    def _add(self, handle: RequestHandle, source: Path, config: EngineConfig | None) -> Iterator[Event]:
+        steps = self._registry().add(source, handle)
         entry: ModelEntry = yield from self._progress(handle, steps)
-        yield from self._load_entry(handle, entry)
+        yield from self._load_entry(handle, entry, config)
 
-    def _load_entry(self, handle: RequestHandle, entry: ModelEntry) -> Iterator[Event]:
+    def _load_entry(self, handle: RequestHandle, entry: ModelEntry, config: EngineConfig | None) -> Iterator[Event]:
         def loading(done: int) -> LoadProgress:
             return LoadProgress(handle.id, LoadStage.LOAD, done, 2, f"Loading {entry.label}")
 
@@ -133,7 +172,7 @@ class Worker:
         if handle.cancelled:
             raise Cancelled
         yield loading(1)
-        yield Loaded(handle.id, engine.load(entry, wait=self._wait))
+        yield Loaded(handle.id, engine.load(entry, config, wait=self._wait))
 
     def _answer(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
         faster = self._the_engine().upgrade()
@@ -153,6 +192,48 @@ class Worker:
         except EngineError as error:
             _log.info("Nothing was read ahead: %s", error.sentence)
         yield from ()
+
+    def _models_listed(self, handle: RequestHandle) -> ModelsListed:
+        entries = self._registry().entries()
+        models = (InstalledModel(e.name, e.label, e.parameters, e.nbytes, e.default) for e in entries)
+        return ModelsListed(handle.id, tuple(models))
+
+    def _set_default(self, handle: RequestHandle, name: str) -> Iterator[Event]:
+        self._registry().set_default(name)
+        yield self._models_listed(handle)
+
+    def _remove(self, handle: RequestHandle, name: str) -> Iterator[Event]:
+        if self._engine is not None and self._engine.loaded == name:
+            raise BadRequest("This model is loaded; choose another one before you remove it.")
+        self._registry().remove(name)
+        yield self._models_listed(handle)
+
+    def _check(self, handle: RequestHandle, messages: Sequence[Message], started_on: str) -> Iterator[Event]:
+        from engine.verify import verify
+
+        total = sum(message.role == "user" for message in messages)
+        yield CheckProgress(handle.id, 0, total)
+        steps = verify(self._the_engine(), messages, handle, started_on=started_on)
+        done = 0
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                proof: Proof = end.value
+                break
+            done += 1
+            yield CheckProgress(handle.id, done, total)
+        yield Checked(handle.id, proof.tokens, proof.equal_tokens, proof.equal, proof.kept_s, proof.fresh_s)
+
+    def _forget(self, conversation_id: str) -> Iterator[Event]:
+        if self._engine is not None:
+            self._engine.forget_everywhere(conversation_id)
+        yield from ()
+
+    def _registry(self) -> Registry:
+        from engine.models.registry import Registry
+
+        return Registry(self._paths.models)
 
     def _the_engine(self) -> Engine:
         """The engine, made on first use: importing torch takes seconds."""

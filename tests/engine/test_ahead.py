@@ -9,6 +9,8 @@ import pytest
 import engine.ahead
 from engine.chat import ChatRequest, Message, RequestHandle, after_reply
 from engine.config import SamplingParams
+from engine.kv_disk import KVDisk
+from engine.kv_store import KVStore
 from tests.engine.fakes import FakeRunner, engine_with
 
 PARAMS = SamplingParams(temperature=0.0, max_tokens=6)
@@ -65,6 +67,27 @@ def test_a_few_letters_are_not_worth_reading():
     draft = replace(history, messages=(*history.messages[:-1], Message("user", "ab")))
     assert engine.prefill_ahead(draft, RequestHandle("b")) == 0
     assert engine._model.runner.computed == before
+
+
+def test_what_lies_on_disk_is_brought_back_before_it_is_needed(tmp_path):
+    disk = KVDisk(tmp_path, "fake", 1 << 30)
+    runner = FakeRunner()
+    engine = engine_with(runner)
+    engine._model = replace(engine._model, store=KVStore(runner, 1 << 20, disk))
+    done = answer(engine, request(LONG))
+    history = after_reply(request(LONG), done.text, done.token_ids)
+    store = engine._model.store
+    assert store.settle()
+    store.drop_memory()
+    before = runner.computed
+    engine.prefill_ahead(history, RequestHandle("opened"))
+    assert runner.computed - before < 16, "restored, not computed"
+    assert store.held("c", history_ids(engine, history)) > len(LONG)
+    store.close()
+
+
+def history_ids(engine, asked: ChatRequest) -> list[int]:
+    return engine._model.prompt.stable_prefix(asked)
 
 
 def test_on_battery_nothing_is_read(monkeypatch):

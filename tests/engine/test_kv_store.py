@@ -320,14 +320,14 @@ def test_a_proof_leaves_all_caches_alone(stores):
     assert in_memory(store) == ["a"]
 
 
-def test_how_much_could_be_reused_is_known_without_moving_anything(stores):
+def test_how_much_a_conversation_has_at_hand_is_known_without_moving_anything(stores):
     store = stores()
     answer(store, "a", [*SYSTEM, *prompt(1)])
-    assert store.covers("b", [*SYSTEM, *prompt(2)]) == len(SYSTEM)
-    assert store.covers("a", [*SYSTEM, *prompt(1)]) == len(SYSTEM) + 39
-    assert store.covers("b", [1, 2, 3]) == 0
+    assert store.held("a", [*SYSTEM, *prompt(1)]) == len(SYSTEM) + 39
+    assert store.held("a", [1, 2, 3]) == 0
+    assert store.held("b", [*SYSTEM, *prompt(2)]) == 0, "another's is not its own"
     assert in_memory(store) == ["a"]
-    assert stores().covers("b", [*SYSTEM, *prompt(2)]) == len(SYSTEM)
+    assert stores().held("a", [*SYSTEM, *prompt(1)]) == 0, "nor is what lies on disk"
 
 
 @pytest.mark.expects_log("A saved cache is damaged and is not used")

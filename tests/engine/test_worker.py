@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import queue
 import threading
+from dataclasses import asdict
 
 import pytest
+import torch
 
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.commands import Command, CommandQueue
 from engine.config import EngineConfig, SamplingParams
 from engine.errors import BadModelFile, BadRequest, Cancelled, ModelNotFound
-from engine.events import Failed, Finished, FinishReason, PrefillProgress, TextDelta
+from engine.events import (
+    Checked,
+    CheckProgress,
+    Failed,
+    Finished,
+    FinishReason,
+    ModelsListed,
+    PrefillProgress,
+    TextDelta,
+)
+from engine.kv_cache import Snapshot
+from engine.kv_disk import FOLDER, KVDisk
+from engine.models.model_folder import FORMAT, MANIFEST, Manifest, write_json
+from engine.models.registry import Registry
+from engine.verify import REPLY_TOKENS
 from engine.worker import Worker
 from tests.engine.fakes import FakeRunner, engine_with
 
@@ -183,6 +199,66 @@ def test_prefill_is_reported_before_the_first_token(loquat_home):
         running.worker.submit(ask("a", "x" * 200))
         kinds = [type(event) for event in running.until(Finished)]
     assert kinds.index(PrefillProgress) < kinds.index(TextDelta)
+
+
+TALK = (Message("user", "Hello there"), Message("assistant", "A reply"), Message("user", "Go on"))
+
+
+def test_a_chat_is_checked_question_by_question(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker.check(TALK)
+        *progress, done = running.until(Checked, Failed)
+    assert [(step.done, step.total) for step in progress] == [(0, 2), (1, 2), (2, 2)]
+    assert done.equal
+    assert done.tokens == done.equal_tokens == 2 * REPLY_TOKENS
+
+
+def test_a_check_can_be_cancelled_and_leaves_the_worker_well(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        handle = running.worker.check(TALK * 50)
+        running.until(CheckProgress)
+        handle.cancel()
+        assert isinstance(running.until(Failed)[-1].error, Cancelled)
+        running.worker.submit(ask("a"))
+        running.until(Finished)
+
+
+def test_a_chat_that_was_deleted_leaves_no_cache(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker.submit(ask("a", conversation="gone"))
+        running.until(Finished)
+        foreign = KVDisk(loquat_home.cache / FOLDER, "another model", 1 << 30)
+        assert foreign.write("gone", Snapshot([1, 2, 3], {"t": torch.zeros(1, 3)}), lambda: False)
+        foreign.close()
+        running.worker._engine._cache_folder = loquat_home.cache
+        running.worker.forget("gone")
+        running.worker.submit(ask("b", conversation="other"))
+        running.until(Finished)
+        assert "gone" not in running.worker._engine._model.store._caches
+    assert not list((loquat_home.cache / FOLDER).rglob("*.safetensors"))
+
+
+def test_models_are_listed_chosen_and_removed(loquat_home):
+    for name in ("large", "small"):
+        folder = loquat_home.models / name
+        folder.mkdir(parents=True)
+        write_json(
+            folder / MANIFEST, asdict(Manifest(FORMAT, name, name.title(), "llama", 7, 9, "f.gguf", "", "2026-01-01"))
+        )
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker.list_models()
+        listed = running.until(ModelsListed)[-1].models
+        assert [(m.name, m.label, m.parameters) for m in listed] == [("large", "Large", 7), ("small", "Small", 7)]
+        running.worker.set_default_model("small")
+        assert [m.name for m in running.until(ModelsListed)[-1].models if m.default] == ["small"]
+        running.worker.remove_model("small")
+        assert [m.name for m in running.until(ModelsListed)[-1].models] == ["large"]
+        running.worker._engine._entry = Registry(loquat_home.models).find("large")
+        running.worker.remove_model("large")
+        assert "choose another one" in running.until(Failed)[-1].error.sentence
+        running.worker.set_default_model("nothing")
+        assert isinstance(running.until(Failed)[-1].error, ModelNotFound)
+    assert [folder.name for folder in loquat_home.models.iterdir() if folder.is_dir()] == ["large"]
 
 
 class TestCommandQueue:
