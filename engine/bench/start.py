@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.bench.harness import Figure, Report, alternate, machine_name, medians
-from engine.bench.process import child_environment
+from engine.bench.process import child_environment, loquat_subject
 from engine.errors import EngineError
 from engine.models.registry import ModelEntry
 
@@ -31,13 +31,15 @@ def bench_start(entry: ModelEntry, runs: int, gguf: Path | None = None, warm_up:
         entry: The model.
         runs: Of each path.
         gguf: Let transformers load this file instead of the model folder.
-        warm_up: Run each once before, without counting it, so that the disk is warm.
+        warm_up: Run each once before, without counting it, with compiled kernels kept and the disk warm.
 
     Raises:
         EngineError: A path did not come to its first token.
     """
     sources = {"loquat": entry.name, "transformers": str(gguf or entry.folder)}
     sides = {path: lambda path=path, source=source: _run(path, source) for path, source in sources.items()}
+    if warm_up:  # a process that ends at its first token would never come to keep compiled kernels
+        loquat_subject("loquat", entry.folder).close()
     results = alternate(sides, runs, warm_up)
     about: dict[str, str | int | float] = {
         "model": entry.label,

@@ -21,7 +21,7 @@ from engine.paths import Paths
 from engine.tokenizer import load_tokenizer
 from tests.engine.fakes import loquat_tokenizer
 
-ONE = EngineConfig(threads=1, prefill_chunk=64)
+ONE = EngineConfig(device="cpu", dtype="float32", threads=1, prefill_chunk=64)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_prompts_have_exactly_their_length() -> None:
 @pytest.mark.slow
 def test_the_whole_bench_runs_in_processes(folder: Path) -> None:
     entry = Registry(folder.parent).find(folder.name)
-    report = bench_decode(entry, ForwardOptions((64,), steps=4, runs=1, reference_dtype="float32", threads=1))
+    report = bench_decode(entry, ForwardOptions((64,), steps=4, runs=1, dtype="float32", threads=1))
     figures = {figure.name: figure.values for figure in report.figures}
     forward = ["decode_64", "decode_64_step", "decode_64_read", "peak_memory", "nll"]
     assert list(figures) == [*forward, "rewrite", "accepted", "rewrite_same"]
