@@ -30,6 +30,7 @@ from engine.turn import fit_to_context
 
 PARAMS = SamplingParams(temperature=0.0, max_tokens=6)
 CONFIG = EngineConfig(device="cpu", dtype="float32", threads=1, prefill_chunk=16)
+KERNELS = replace(CONFIG, dtype="int4")
 SYSTEMS = ("", "You answer in one short line, and never use any markdown at all.", "You answer in one short poem.")
 TEXTS = ("Hi", "天空为什么是蓝色的? 🦜", "the the the the the the the", "<|im_end|> is no end", "And why?" * 12)
 TIE = 1e-3  # logits closer than this may change places with the order of additions
@@ -37,7 +38,13 @@ BUDGETS = (0, 150, 1000, 100_000)  # tokens that memory may hold; a plan for loa
 
 DECODER = ["llama", "qwen2", "qwen3", "gemma3_text"]
 THROUGH_TRANSFORMERS = ["llama", "gemma3_text", "lfm2", "mamba2", "mamba"]
-SUBJECTS = [("decoder", name) for name in DECODER] + [("transformers", name) for name in THROUGH_TRANSFORMERS]
+COMPILED = ["llama", "gemma3_text"]
+REASONS = {"decoder": "fast decoder", "transformers": "through transformers", "kernels": "compiled CPU kernels"}
+SUBJECTS = [
+    *(("decoder", name) for name in DECODER),
+    *(("transformers", name) for name in THROUGH_TRANSFORMERS),
+    *(("kernels", name) for name in COMPILED),
+]
 
 
 @dataclass
@@ -45,6 +52,7 @@ class Subject:
     """A model, and what it answers afresh."""
 
     entry: ModelEntry
+    config: EngineConfig
     engine: Engine
     replies: dict[tuple[Message, ...], Finished] = field(default_factory=dict)
 
@@ -75,9 +83,14 @@ def subject(tiny_model, request, monkeypatch, tmp_path):
 
         monkeypatch.setattr(runners, "load_decoder", unknown)
     entry = ModelEntry("tiny", "Tiny", tiny_model(architecture), architecture, 0, 0, "", "", True)
-    engine = Engine(replace(CONFIG, save_caches=False), tmp_path)
-    assert engine.load(entry).runner.startswith("through" if runner == "transformers" else "fast decoder")
-    yield Subject(entry, engine)
+    config = KERNELS if runner == "kernels" else CONFIG
+    engine = Engine(replace(config, save_caches=False), tmp_path)
+    reason = engine.load(entry).runner
+    if runner == "kernels" and not reason.startswith(REASONS[runner]):
+        engine.unload()
+        pytest.skip(f"this machine runs no compiled kernels: {reason}")
+    assert reason.startswith(REASONS[runner])
+    yield Subject(entry, config, engine)
     engine.unload()
 
 
@@ -117,7 +130,7 @@ class Conversations(RuleBasedStateMachine):
         self.open()
 
     def open(self) -> None:
-        self.engine = Engine(CONFIG, self.folder)
+        self.engine = Engine(self.subject.config, self.folder)
         self.engine.load(self.subject.entry)
         self.store._budget = self.budget
 
