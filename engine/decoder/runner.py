@@ -8,11 +8,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.decoder.cache import CacheLayout, KVCache
+from engine.decoder.cache import KVCache
 from engine.decoder.checkpoint import Checkpoint, read_json
 from engine.decoder.config import DecoderConfig
 from engine.decoder.layers import Decoder
 from engine.decoder.linear import DenseFactory, LinearFactory
+from engine.decoder.rows import CacheLayout
 from engine.decoder.weights import DecoderWeights, load_weights
 from engine.errors import BadRequest
 
@@ -21,7 +22,7 @@ class DecoderRunner:
     """A `Runner` in plain torch operations, on any device: the reference for faster ones.
 
     Args:
-        kv_dtype: Of cached keys and values; None takes the weights'.
+        kv_dtype: Of cached keys and values, int8 among them; None takes the weights'.
         max_context: Limits the context in tokens; None takes the model's own.
     """
 
@@ -48,7 +49,10 @@ class DecoderRunner:
     @property
     def description(self) -> str:
         """Which implementation runs and why, in words."""
-        text = f"fast decoder for {self.config.family} in torch operations ({_name(self.weights.dtype)})"
+        held = _name(self.weights.dtype)
+        if self.layout.dtype != self.weights.dtype:
+            held += f", keys and values in {_name(self.layout.dtype)}"
+        text = f"fast decoder for {self.config.family} in torch operations ({held})"
         if self.config.context_limit < self.config.stated_context:
             text += f"; at most {self.config.context_limit:,} tokens, where its position embedding changes"
         return text
@@ -154,7 +158,7 @@ def load_decoder(
         dtype: Of activations, embedding and head, and of the linears if no factory is given.
         device: Where weights and caches are.
         factory: Gives the linears another format.
-        kv_dtype: Of cached keys and values; None takes `dtype`.
+        kv_dtype: Of cached keys and values, int8 among them; None takes `dtype`.
         max_context: Limits the context in tokens.
 
     Raises:
