@@ -261,6 +261,33 @@ def link(stage: Stage) -> None:
     stage.window.chat.link_activated.emit("https://example.org/formats?from=loquat#gguf")
 
 
+def versions(stage: Stage) -> None:
+    """A second version of an answer, the mouse over it."""
+    ready(stage)
+    stage.chats.current.regenerate(stage.chats.current.messages()[1].id)
+    wait_for(lambda: not stage.chats.current.busy)
+    stage.window.composer.clear()
+    for view in stage.window.chat.message_views():
+        view.action_row.reveal(True)
+
+
+def edit(stage: Stage) -> None:
+    """A question being edited."""
+    ready(stage)
+    stage.window.composer.clear()
+    view = stage.window.chat.message_views()[0]
+    view.again_button.click()
+    view.edit_box.editor.insertPlainText(" And does a longer question make it worse?")
+
+
+def left_out(stage: Stage) -> None:
+    """A conversation that is longer than the context."""
+    ready(stage)
+    stage.window.composer.clear()
+    stage.chats.current.send(NEXT)
+    wait_for(lambda: not stage.chats.current.busy)
+
+
 GATE = threading.Semaphore(0)
 PREFILL_GATE = threading.Semaphore(0)
 LIVE = Reply(PIECES, cached=688, prefill=17, prefill_chunk=17, gate=GATE, delay_s=0.012)
@@ -274,6 +301,9 @@ SCENES: dict[str, tuple[Scene, tuple[str, ...], tuple[Reply, ...]]] = {
     "new-chat": (empty_ready, TALK, ()),
     "notices": (notices, TALK, ()),
     "folded": (folded, TALK, ()),
+    "versions": (versions, TALK, (Reply((ANSWER,), cached=640, prefill=1),)),
+    "edit": (edit, TALK, ()),
+    "left-out": (left_out, TALK, (Reply(PIECES, left_out=(0, 1)),)),
     "crash": (crash, TALK, ()),
     "link": (link, TALK, ()),
 }

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
@@ -12,29 +11,23 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.live import LiveTurn, ModelState
-from app.records import StoredMessage
+from app.records import StoredMessage, Version
 from app.theme import Theme
 from app.views.controls import IconButton, is_typing
+from app.views.left_out_line import LeftOutLine
 from app.views.message_view import MessageView
+from app.views.slots import Slot, estimated_height
 from app.views.waiting_line import WaitingLine
 
 COLUMN: Final = 680
 MARGIN: Final = 20
 _TOP: Final = 24
 _BOTTOM: Final = 28
-_AFTER_QUESTION: Final = 20
+_AFTER_QUESTION: Final = 0  # the row of actions under a question is the gap
 _AFTER_ANSWER: Final = 24
 _AHEAD: Final = 600  # pixels above and below the view in which messages are made before they are seen
 _NEAR_BOTTOM: Final = 8
 _DRAG_MS: Final = 30
-
-
-@dataclass(slots=True)
-class _Slot:
-    message: StoredMessage
-    height: int
-    view: MessageView | None = None
-    laid_out: int = 0  # the width for which `height` is right; 0 while it is an estimate
 
 
 class ChatView(QScrollArea):
@@ -42,19 +35,25 @@ class ChatView(QScrollArea):
 
     link_activated = Signal(str)
     typed = Signal(str)  # a key that belongs into the composer
+    edited = Signal(str, str)  # message id, the question in other words
+    regenerate_requested = Signal(str)
+    version_requested = Signal(str, int)  # message id, versions to go on or back
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._slots: list[_Slot] = []
+        self._slots: list[Slot] = []
         self._tops: list[int] = []
         self._live = LiveTurn()
+        self._versions: Mapping[str, Version] = {}
+        self._left_out_count = 0
         self._following = True
         self._moving = False  # the position is being set by this class, not by the reader
         self._canvas = QWidget()
         self._canvas.setObjectName("canvas")
         self._waiting = WaitingLine(theme, self._canvas)
         self._waiting.hide()
+        self._left_out = LeftOutLine(theme, self._canvas)
         self.setWidget(self._canvas)
         self.setObjectName("chat")
         self.setAccessibleName("Conversation")
@@ -95,6 +94,11 @@ class ChatView(QScrollArea):
         return self._waiting
 
     @property
+    def left_out_line(self) -> LeftOutLine:
+        """Stands above the first message that was read for the last answer, if some were not."""
+        return self._left_out
+
+    @property
     def scrolls_on(self) -> bool:
         """Whether it scrolls because text is being selected beyond its edge."""
         return self._drag_timer.isActive()
@@ -105,19 +109,45 @@ class ChatView(QScrollArea):
 
     def show_thread(self, messages: Sequence[StoredMessage], live: LiveTurn) -> None:
         """Show another conversation, from its end."""
+        self._replace_from(0, messages, live)
+        self._following = True
+        self._arrange()
+
+    def change_thread(self, messages: Sequence[StoredMessage], live: LiveTurn) -> None:
+        """Show another branch of the conversation; what both have in common stays where it is."""
+        pairs = zip(self._slots, messages, strict=False)
+        same = next((i for i, (slot, new) in enumerate(pairs) if slot.message.id != new.id), None)
+        same = min(len(self._slots), len(messages)) if same is None else same
+        if same < min(len(self._slots), len(messages)) and self._slots[same].can_become(messages[same]):
+            self._become(self._slots[same], messages[same])
+            same += 1
+        self._replace_from(same, messages, live)
+        self._following = False
+        self._arrange()
+        self._following = self._at_end()
+        self._jump.setVisible(not self._following)
+
+    def show_versions(self, versions: Mapping[str, Version]) -> None:
+        """Show which version the messages are, of those that have more than one."""
+        self._versions = versions
         for slot in self._slots:
             if slot.view is not None:
-                slot.view.hide()
-                slot.view.deleteLater()
-        self._live = live
-        width = self._column()
-        self._slots = [_Slot(message, estimated_height(message, width)) for message in messages]
-        self._following = True
+                slot.view.show_version(versions.get(slot.message.id, Version()))
+
+    def show_left_out(self, count: int) -> None:
+        """Mark the first so many messages as not read for the last answer."""
+        if count == self._left_out_count:
+            return
+        self._left_out_count = count
+        self._left_out.show_count(count)
+        for index, slot in enumerate(self._slots):
+            if slot.view is not None:
+                slot.view.set_dimmed(index < count)
         self._arrange()
 
     def add_message(self, message: StoredMessage) -> None:
         """Show a new message at the end; a question of the person's own brings the end into view."""
-        self._slots.append(_Slot(message, estimated_height(message, self._column())))
+        self._slots.append(Slot(message, estimated_height(message, self._column())))
         if message.role == "user":
             self._following = True
         self._make(len(self._slots) - 1)
@@ -144,8 +174,11 @@ class ChatView(QScrollArea):
 
     def show_turn(self, live: LiveTurn, model: ModelState) -> None:
         """Show how far the turn has come: before the first word in a line of its own, then under the answer."""
-        self._live = live
+        was_busy, self._live = self._busy, live
         self._waiting.show_turn(live, model)
+        if was_busy != self._busy:
+            for view in self.message_views():
+                view.set_busy(self._busy)
         slot = self._slots[-1] if self._slots else None
         if slot is not None and slot.view is not None:
             slot.view.show_live(live)
@@ -191,11 +224,14 @@ class ChatView(QScrollArea):
 
     def _scrolled(self, value: int) -> None:
         if not self._moving:
-            self._following = value >= self.verticalScrollBar().maximum() - _NEAR_BOTTOM
+            self._following = self._at_end()
             if self._make_near(value):
                 self._arrange()
         self._jump.setVisible(not self._following and self.verticalScrollBar().maximum() > 0)
         self._jump.raise_()
+
+    def _at_end(self) -> bool:
+        return self.verticalScrollBar().value() >= self.verticalScrollBar().maximum() - _NEAR_BOTTOM
 
     def _go_to(self, value: int) -> None:
         self._moving = True
@@ -212,23 +248,47 @@ class ChatView(QScrollArea):
         # Of the whole width, so that the column does not move when the scroll bar comes and goes.
         return max(MARGIN, (self.width() - COLUMN) // 2)
 
-    def _slot(self, message_id: str) -> _Slot | None:
+    def _slot(self, message_id: str) -> Slot | None:
         return next((slot for slot in reversed(self._slots) if slot.message.id == message_id), None)
+
+    @property
+    def _busy(self) -> bool:
+        return self._live.phase != "idle"
 
     def _waits(self) -> bool:
         """Whether a question has no word of its answer yet."""
-        return self._live.phase != "idle" and not self._live.message_id
+        return self._busy and not self._live.message_id
+
+    def _replace_from(self, first: int, messages: Sequence[StoredMessage], live: LiveTurn) -> None:
+        """Show other messages from this index on; none has a view yet."""
+        for slot in self._slots[first:]:
+            slot.discard()
+        width = self._column()
+        self._slots[first:] = [Slot(message, estimated_height(message, width)) for message in messages[first:]]
+        self._live = live
+
+    def _become(self, slot: Slot, message: StoredMessage) -> None:
+        """Show another version of a message in the same view, which keeps the keyboard where it is."""
+        slot.message, slot.laid_out = message, 0
+        if slot.view is not None:
+            slot.view.show_message(message)
 
     def _make(self, index: int) -> None:
         """Make the view of a message."""
         slot = self._slots[index]
         # An answer is added just before the figures of its first token come, while the turn still seems to wait.
         is_last = index == len(self._slots) - 1
-        streaming = is_last and slot.message.status == "partial" and self._live.phase != "idle"
+        streaming = is_last and slot.message.status == "partial" and self._busy
         view = MessageView(self._theme, slot.message, streaming, self._canvas)
         view.height_changed.connect(self._height_changed)
         view.link_activated.connect(self.link_activated)
         view.dragged_to.connect(self._dragged)
+        view.edited.connect(self.edited)
+        view.regenerate_requested.connect(self.regenerate_requested)
+        view.version_requested.connect(self.version_requested)
+        view.show_version(self._versions.get(slot.message.id, Version()))
+        view.set_busy(self._busy)
+        view.set_dimmed(index < self._left_out_count)
         slot.view = view
         if streaming:
             view.show_live(self._live)
@@ -251,7 +311,7 @@ class ChatView(QScrollArea):
         if slot.view is None or len(self._tops) != len(self._slots):
             self._arrange()
             return
-        _lay_out(slot, self._column())
+        slot.lay_out(self._column())
         slot.view.setGeometry(self._left(), self._tops[-1], self._column(), slot.height)
         self._resize_canvas(self._tops[-1] + slot.height)
 
@@ -274,16 +334,25 @@ class ChatView(QScrollArea):
 
     def _place_all(self) -> None:
         width, left, y = self._column(), self._left(), _TOP
+        self._left_out.setVisible(0 < self._left_out_count < len(self._slots))
         self._tops = []
         for index, slot in enumerate(self._slots):
             if index:
                 y += _AFTER_QUESTION if self._slots[index - 1].message.role == "user" else _AFTER_ANSWER
+            if index and index == self._left_out_count:
+                y += self._place_left_out(left, y, width)
             self._tops.append(y)
             if slot.view is not None:
-                _lay_out(slot, width)
+                slot.lay_out(width)
                 slot.view.setGeometry(left, y, width, slot.height)
             y += slot.height
         self._resize_canvas(y)
+
+    def _place_left_out(self, left: int, top: int, width: int) -> int:
+        """Place the line between what was not read and what was; the pixels that it takes."""
+        height = self._left_out.height_for(width)
+        self._left_out.setGeometry(left, top, width, height)
+        return height + _AFTER_ANSWER
 
     def _resize_canvas(self, bottom: int) -> None:
         self._waiting.setVisible(self._waits())
@@ -334,15 +403,3 @@ class ChatView(QScrollArea):
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + max(-60, min(60, step)))
         body = self._drag_view.body
         body.drag_to(body.mapFromGlobal(self._drag_point))
-
-
-def _lay_out(slot: _Slot, width: int) -> None:
-    if slot.view is not None and slot.laid_out != width:
-        slot.height, slot.laid_out = slot.view.height_for(width), width
-
-
-def estimated_height(message: StoredMessage, width: int) -> int:
-    """About how high a message will be, in pixels, without laying it out."""
-    per_line = max(20, width // 8)
-    lines = sum(1 + len(line) // per_line for line in message.content.split("\n"))
-    return lines * 23 + (20 if message.role == "user" else 40)

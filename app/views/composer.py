@@ -4,84 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.views.controls import ElidedLabel
+from app.views.editor import Editor
 
-_MAX_LINES: Final = 10
-_ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-_PAGES: Final = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 HINT: Final = "Enter sends, Shift+Enter breaks the line"
 BUSY_HINT: Final = "Esc stops the answer"
 PLACEHOLDER: Final = "Ask anything"
-
-
-class Editor(QPlainTextEdit):
-    """The text field. Enter submits, unless an input method is still composing."""
-
-    submitted = Signal()
-    paged = Signal(int)
-    focus_changed = Signal(bool)
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("editor")
-        self.setFont(theme.font("body"))
-        self.setAccessibleName("Your question")
-        self.setPlaceholderText(PLACEHOLDER)
-        self.setTabChangesFocus(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.document().setDocumentMargin(0)
-        self.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
-        self._fit()
-
-    @property
-    def composing(self) -> bool:
-        """Whether an input method holds text that is not in the field yet."""
-        layout = self.textCursor().block().layout()
-        return bool(layout.preeditAreaText())
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        breaks_line = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier)
-        if event.key() in _ENTER and self.composing:
-            return
-        if event.key() in _ENTER and not breaks_line:
-            self.submitted.emit()
-        elif event.key() in _ENTER:
-            self.textCursor().insertBlock()  # not Qt's line separator, which would be copied as such
-            self.ensureCursorVisible()
-        elif event.key() in _PAGES and event.modifiers() == Qt.KeyboardModifier.NoModifier:
-            self.paged.emit(_PAGES[Qt.Key(event.key())])
-        else:
-            super().keyPressEvent(event)
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste text only, whatever else the clipboard holds."""
-        if source.hasText():
-            self.insertPlainText(source.text())
-
-    def resizeEvent(self, event: QEvent) -> None:
-        super().resizeEvent(event)  # type: ignore[arg-type]
-        self._fit()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.focus_changed.emit(True)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.focus_changed.emit(False)
-
-    def _fit(self) -> None:
-        lines = max(1, min(_MAX_LINES, int(self.document().documentLayout().documentSize().height())))
-        height = lines * self.fontMetrics().lineSpacing() + 4
-        if height != self.height() or self.minimumHeight() != height:
-            self.setFixedHeight(height)
 
 
 class Composer(QFrame):
@@ -95,7 +27,8 @@ class Composer(QFrame):
         super().__init__(parent)
         self.setObjectName("composer")
         self._busy = False
-        self._editor = Editor(theme, self)
+        self._editor = Editor(theme, "Your question", self)
+        self._editor.setPlaceholderText(PLACEHOLDER)
         self._hint = ElidedLabel(theme, HINT, "small", "muted")
         self._button = QPushButton("Send", self)
         self._button.setObjectName("send")
@@ -133,9 +66,7 @@ class Composer(QFrame):
     def set_text(self, text: str) -> None:
         """Replace what is written; the text cursor goes to its end."""
         self._editor.setPlainText(text)
-        cursor = self._editor.textCursor()
-        cursor.movePosition(cursor.MoveOperation.End)
-        self._editor.setTextCursor(cursor)
+        self._editor.move_to_end()
 
     def type(self, text: str) -> None:
         """Write text at the cursor and put the keyboard into the field."""

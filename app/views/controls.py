@@ -125,7 +125,8 @@ class IconButton(QAbstractButton):
         _paint_ground(self, painter, self._theme)
         place = QRectF(0, 0, 18, 18)
         place.moveCenter(QRectF(self.rect()).center())
-        icon = self._theme.icon(self._icon, "text" if self.underMouse() else "muted")
+        tone = "faint" if not self.isEnabled() else "text" if self.underMouse() else "muted"
+        icon = self._theme.icon(self._icon, tone)
         icon.paint(painter, place.toRect())
 
 

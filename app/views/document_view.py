@@ -26,6 +26,7 @@ QUOTE_INDENT: Final = 18
 _MARKER_GAP: Final = 9
 _BAR: Final = 3
 _CARET: Final = QSizeF(8, 17)
+_DIMMED: Final = 0.66  # the least at which text of either theme keeps a contrast of 4.5
 
 
 def indent(frames: Frames) -> int:
@@ -49,6 +50,7 @@ class DocumentView(QWidget):
         self._quotes_joined = 0
         self._selection = (0, 0)
         self._caret = False
+        self._dimmed = False
         self._chips: list[QRectF] = []
         self._width = -1
         self.setMouseTracking(True)
@@ -103,6 +105,12 @@ class DocumentView(QWidget):
             self._caret = shown
             self.update()
 
+    def set_dimmed(self, dimmed: bool) -> None:
+        """Draw everything faded, or as usual."""
+        if dimmed != self._dimmed:
+            self._dimmed = dimmed
+            self.update()
+
     def select(self, start: int, end: int) -> None:
         """Select from position to position; equal ones select nothing."""
         if (start, end) != self._selection:
@@ -135,6 +143,7 @@ class DocumentView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setOpacity(_DIMMED if self._dimmed else 1.0)
         self._paint_frames(painter)
         self._paint_below(painter)
         painter.translate(self._origin())

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QEasingCurve, QEvent, QPoint, QPropertyAnimation, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEasingCurve, QEvent, QPoint, QPropertyAnimation, Qt, QUrl
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -15,7 +15,6 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QKeySequence,
-    QMouseEvent,
     QResizeEvent,
     QShortcut,
 )
@@ -29,11 +28,12 @@ from app.session import Session
 from app.settings import Settings
 from app.theme import Theme, app_icon
 from app.views.chat_header import ChatHeader
-from app.views.chat_view import COLUMN, MARGIN, ChatView
+from app.views.chat_view import ChatView
 from app.views.composer import Composer
 from app.views.conversation_model import UNTITLED
 from app.views.crash_dialog import CrashDialog
 from app.views.dialogs import LinkDialog
+from app.views.frame import Dock, Scrim
 from app.views.notice_bar import NoticeBar
 from app.views.progress_card import ProgressCard
 from app.views.sidebar import WIDTH, Sidebar
@@ -41,37 +41,6 @@ from app.views.start_page import StartPage
 from app.views.status_bar import StatusBar
 
 NARROW: Final = 760  # below this width the sidebar lies over the conversation
-
-
-class _Dock(QWidget):
-    """Notices, progress and composer in a column as wide as the one that is read."""
-
-    def __init__(self, parts: tuple[QWidget, ...], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(8)
-        for part in parts:
-            self._column.addWidget(part)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        side = max(MARGIN, (event.size().width() - COLUMN) // 2)
-        self._column.setContentsMargins(side, 0, side, 12)
-        super().resizeEvent(event)
-
-
-class _Scrim(QWidget):
-    """Dims the conversation while the sidebar lies over it; a click on it asks for that to end."""
-
-    clicked = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("scrim")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.hide()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self.clicked.emit()
 
 
 class MainWindow(QWidget):
@@ -101,7 +70,7 @@ class MainWindow(QWidget):
         self.progress = ProgressCard(theme, self)
         self.composer = Composer(theme, self)
         self.status = StatusBar(theme, self)
-        self._scrim = _Scrim(self)
+        self._scrim = Scrim(self)
         self._slide = QPropertyAnimation(self.sidebar, QByteArray(b"pos"), self)
         self._place_parts()
         self._connect()
@@ -125,6 +94,9 @@ class MainWindow(QWidget):
         self.start_page.example_chosen.connect(self._send)
         self.chat.link_activated.connect(self._show_link)
         self.chat.typed.connect(self.composer.type)
+        self.chat.edited.connect(self._edit)
+        self.chat.regenerate_requested.connect(self._regenerate)
+        self.chat.version_requested.connect(self._show_version)
         self.composer.send_requested.connect(self._send)
         self.composer.stop_requested.connect(self._stop)
         self.composer.paged.connect(self.chat.page)
@@ -149,9 +121,9 @@ class MainWindow(QWidget):
         session.message_added.connect(self._message_added)
         session.text_appended.connect(self.chat.append_text)
         session.message_finished.connect(self.chat.finish_message)
-        session.message_finished.connect(self._announce)
+        session.message_finished.connect(self._message_finished)
         session.turn_changed.connect(self._show_turn)
-        session.thread_changed.connect(self._show_thread)
+        session.thread_changed.connect(self._change_thread)
         session.conversation_changed.connect(self._show_title)
         if session.conversation.id not in self._watched:
             self._watched.add(session.conversation.id)
@@ -162,9 +134,9 @@ class MainWindow(QWidget):
         session.message_added.disconnect(self._message_added)
         session.text_appended.disconnect(self.chat.append_text)
         session.message_finished.disconnect(self.chat.finish_message)
-        session.message_finished.disconnect(self._announce)
+        session.message_finished.disconnect(self._message_finished)
         session.turn_changed.disconnect(self._show_turn)
-        session.thread_changed.disconnect(self._show_thread)
+        session.thread_changed.disconnect(self._change_thread)
         session.conversation_changed.disconnect(self._show_title)
 
     def _place_parts(self) -> None:
@@ -177,7 +149,7 @@ class MainWindow(QWidget):
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addWidget(self._pages, 1)
-        column.addWidget(_Dock((self.notices, self.progress, self.composer), self._main))
+        column.addWidget(Dock((self.notices, self.progress, self.composer), self._main))
         column.addWidget(self.status)
         self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._slide.finished.connect(self._slid)
@@ -206,6 +178,18 @@ class MainWindow(QWidget):
         if self._session is not None and self._session.send(text) and self.composer.text == text:
             self.composer.clear()
         self.composer.focus_editor()
+
+    def _edit(self, message_id: str, text: str) -> None:
+        if self._session is not None and self._session.edit(message_id, text):
+            self.composer.focus_editor()
+
+    def _regenerate(self, message_id: str) -> None:
+        if self._session is not None and self._session.regenerate(message_id):
+            self.composer.focus_editor()
+
+    def _show_version(self, message_id: str, step: int) -> None:
+        if self._session is not None:
+            self._session.show_version(message_id, step)
 
     def _stop(self) -> None:
         if self._session is not None:
@@ -268,11 +252,26 @@ class MainWindow(QWidget):
         if self._session is None:
             return
         messages = self._session.messages()
+        self.chat.show_left_out(0)
         self.chat.show_thread(messages, self._session.live)
+        self._mark_messages()
         self._pages.setCurrentWidget(self.chat if messages else self.start_page)
 
+    def _change_thread(self) -> None:
+        """Show another branch of the conversation on view."""
+        if self._session is not None:
+            self.chat.change_thread(self._session.messages(), self._session.live)
+            self._mark_messages()
+
     def _message_added(self, _message: StoredMessage) -> None:
+        self._mark_messages()
         self._pages.setCurrentWidget(self.chat)
+
+    def _mark_messages(self) -> None:
+        """Show what is known of the messages beside their text: versions, and what was not read."""
+        if self._session is not None:
+            self.chat.show_versions(self._session.versions())
+            self.chat.show_left_out(self._session.left_out_count)
 
     def _show_title(self, conversation: Conversation) -> None:
         title = conversation.title or UNTITLED
@@ -297,6 +296,8 @@ class MainWindow(QWidget):
         self.chat.show_turn(live, self._chats.model)
         self.status.show_turn(live)
         self.composer.set_busy(live.phase != "idle")
+        if live.phase == "idle":
+            self._mark_messages()
 
     def _show_model(self, model: ModelState) -> None:
         self.header.show_model(model)
@@ -306,7 +307,7 @@ class MainWindow(QWidget):
         if self._session is not None:
             self.chat.show_turn(self._session.live, model)
 
-    def _announce(self, message: StoredMessage) -> None:
+    def _message_finished(self, message: StoredMessage) -> None:
         """Tell a screen reader once that an answer is there, and what it says."""
         if message.id != self._announced:
             self._announced = message.id

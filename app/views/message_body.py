@@ -40,6 +40,7 @@ class MessageBody(QWidget):
         self._anchor: Place | None = None
         self._head: Place = (0, 0)
         self._pressed_link = ""
+        self._dimmed = False
         self.setMouseTracking(True)
 
     @property
@@ -107,6 +108,12 @@ class MessageBody(QWidget):
             view.set_caret(False)
         if streaming and self._views:
             self._views[-1].set_caret(True)
+
+    def set_dimmed(self, dimmed: bool) -> None:
+        """Draw the text quietly, or as usual."""
+        self._dimmed = dimmed
+        for view in self._views:
+            view.set_dimmed(dimmed)
 
     # -- selecting ---------------------------------------------------------------------------------------------
 
@@ -233,6 +240,7 @@ class MessageBody(QWidget):
 
     def _make(self, block: Block) -> DocumentView:
         view = CodeView(self._theme, self) if isinstance(block, Code) else ProseView(self._theme, self)
+        view.set_dimmed(self._dimmed)
         view.show_block(block)
         view.show()
         return view

@@ -6,6 +6,7 @@ from app.live import LiveTurn
 from app.records import StoredMessage
 from app.views import words
 from app.views.figures import Group, Part, strong
+from engine.stats import TurnStats
 
 
 def reply_figures(message: StoredMessage) -> tuple[Group, ...]:
@@ -20,6 +21,34 @@ def reply_figures(message: StoredMessage) -> tuple[Group, ...]:
         groups += decode_rate(stats.decode_tokens_per_s)
         groups += reuse(stats.cached_tokens, stats.prefill_tokens)
     return tuple(groups)
+
+
+def reply_details(message: StoredMessage) -> str:
+    """Everything that is known of how an answer was made, one thing a line; empty without figures."""
+    stats = message.stats
+    if stats is None:
+        return ""
+    lines = [
+        f"Prompt: {words.count(stats.prompt_tokens)} tokens, {words.count(stats.cached_tokens)} from the cache",
+        f"Prefill: {words.count(stats.prefill_tokens)} tokens in {words.seconds(stats.prefill_s)}",
+        f"Decode: {words.count(stats.completion_tokens)} tokens in {words.seconds(decode_s(stats))}",
+    ]
+    if stats.itl_ms is not None:
+        lines.append(
+            f"Between tokens: p50 {stats.itl_ms.p50:.0f} ms, p95 {stats.itl_ms.p95:.0f}, max {stats.itl_ms.max:.0f}"
+        )
+    if stats.drafted_tokens:
+        drafted, kept = words.count(stats.drafted_tokens), words.count(stats.accepted_tokens)
+        lines.append(f"Prompt lookup: drafted {drafted}, kept {kept}")
+    lines.append(f"Cache of this chat: {words.size(stats.kv_bytes)}")
+    if message.model:
+        lines.append(f"Model: {message.model}")
+    return "\n".join(lines)
+
+
+def decode_s(stats: TurnStats) -> float:
+    """Seconds from the first token to the last."""
+    return max(0.0, stats.total_s - (stats.total_s if stats.ttft_s is None else stats.ttft_s))
 
 
 def live_figures(live: LiveTurn) -> tuple[Group, ...]:

@@ -86,6 +86,12 @@ def ending(status: Status) -> str:
     }.get(status, "")
 
 
+def left_out(messages: int) -> str:
+    """Which messages an answer was made without."""
+    which = "The message above" if messages == 1 else f"The {count(messages)} messages above"
+    return f"{which} did not fit the context and {'was' if messages == 1 else 'were'} not read for the last answer."
+
+
 def seconds_left(value: float) -> str:
     """A remaining time, no more exact than it is known: "5 s", "2 min"."""
     return f"{max(1, round(value))} s" if value < 90 else f"{round(value / MINUTE)} min"

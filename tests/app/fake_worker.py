@@ -65,6 +65,8 @@ class Reply:
     gate: threading.Semaphore | None = None
     delay_s: float = 0.0
     left_out: tuple[int, ...] = ()
+    drafted: int = 0
+    accepted: int = 0
     deaf: bool = False  # like an engine in the middle of a long step: it sees no cancel before the gate opens
 
 
@@ -177,7 +179,13 @@ class FakeWorker:
             yield TextDelta(request.id, "", (END_TOKEN,), times[-1])
         stamps = TurnStamps(request.submitted_at, started, started, prefilled, tuple(times))
         stats = turn_stats(
-            stamps, prompt=script.cached + script.prefill, cached=script.cached, prefilled=done, kv_bytes=1
+            stamps,
+            prompt=script.cached + script.prefill,
+            cached=script.cached,
+            prefilled=done,
+            kv_bytes=1,
+            drafted=script.drafted,
+            accepted=script.accepted,
         )
         yield Finished(request.id, reason, "".join(texts), tuple(ids), stats, script.left_out)
 

@@ -1,0 +1,47 @@
+"""A place in the conversation for one message: its height is known, or estimated until its view is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.records import StoredMessage
+from app.views.message_view import MessageView
+
+
+@dataclass(slots=True)
+class Slot:
+    """One message and its place.
+
+    Attributes:
+        height: Pixels.
+        view: None until it comes near the part that is seen.
+        laid_out: The width for which `height` is right; 0 while it is an estimate.
+    """
+
+    message: StoredMessage
+    height: int
+    view: MessageView | None = None
+    laid_out: int = 0
+
+    def lay_out(self, width: int) -> None:
+        """Find the height for a width, if there is a view to ask."""
+        if self.view is not None and self.laid_out != width:
+            self.height, self.laid_out = self.view.height_for(width), width
+
+    def discard(self) -> None:
+        """Let the view go."""
+        if self.view is not None:
+            self.view.hide()
+            self.view.deleteLater()
+
+    def can_become(self, message: StoredMessage) -> bool:
+        """Whether the view can show another version of its message."""
+        same_kind = self.message.role == message.role and self.message.parent_id == message.parent_id
+        return self.view is not None and same_kind and not self.view.streaming and self.view.edit_box is None
+
+
+def estimated_height(message: StoredMessage, width: int) -> int:
+    """About how high a message will be, in pixels, without laying it out."""
+    per_line = max(20, width // 8)
+    lines = sum(1 + len(line) // per_line for line in message.content.split("\n"))
+    return lines * 23 + (46 if message.role == "user" else 40)
