@@ -164,8 +164,10 @@ class Worker:
         yield from self._load_entry(handle, entry, config)
 
     def _load_entry(self, handle: RequestHandle, entry: ModelEntry, config: EngineConfig | None) -> Iterator[Event]:
+        sentence = f"Loading {entry.label}{self._first_time()}"
+
         def loading(done: int) -> LoadProgress:
-            return LoadProgress(handle.id, LoadStage.LOAD, done, 2, f"Loading {entry.label}")
+            return LoadProgress(handle.id, LoadStage.LOAD, done, 2, sentence)
 
         yield loading(0)
         engine = self._the_engine()
@@ -173,6 +175,14 @@ class Worker:
             raise Cancelled
         yield loading(1)
         yield Loaded(handle.id, engine.load(entry, config, wait=self._wait))
+
+    def _first_time(self) -> str:
+        """Why a load that waits for the CPU kernels takes longer than it ever will again."""
+        from engine.kernels.cache_folder import kept, kernels_root
+
+        on_cpu = self._config.device in ("auto", "cpu") and self._config.dtype in ("auto", "int4", "int8")
+        waits = self._wait and on_cpu and not kept(kernels_root(self._paths.cache))
+        return ". The first time, its code is compiled for this processor: up to a minute" if waits else ""
 
     def _answer(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
         faster = self._the_engine().upgrade()

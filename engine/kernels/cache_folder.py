@@ -12,6 +12,8 @@ from typing import Final
 
 VARIABLE: Final = "NUMBA_CACHE_DIR"
 PREFIX: Final = "kernels-"
+SHARED: Final = "LOQUAT_KERNELS"
+"""Names a folder for compiled kernels in place of the one in the cache folder, to share it between homes."""
 
 
 def fingerprint() -> str:
@@ -20,6 +22,16 @@ def fingerprint() -> str:
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def kernels_root(cache_folder: Path) -> Path:
+    """Where compiled kernels of all versions lie."""
+    return Path(os.environ.get(SHARED) or cache_folder / "kernels")
+
+
+def kept(root: Path) -> bool:
+    """Whether this version's kernels have been compiled and kept below `root`."""
+    return any((root / f"{PREFIX}{fingerprint()}").rglob("*.nbc"))
 
 
 def use_cache(root: Path) -> str:
