@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,10 +25,14 @@ from engine.models.registry import Registry  # noqa: E402
 from engine.paths import OVERRIDE, Paths, default_paths  # noqa: E402
 from tests.integration.screen import Program, Screen, wait_until  # noqa: E402
 
-QUESTIONS = (
-    "What is the capital of France?",
-    "Write a short Python function that adds two numbers.",
-    "Explain in three sentences why the sky is blue.",
+CHATS = (
+    ("Give me three ideas for a rainy Sunday.",),
+    ("Why is the sky blue? Answer in three sentences.",),
+    (
+        "What is the capital of France?",
+        "Write a short Python function that adds two numbers, and show how to call it.",
+        "What is a KV cache? Answer in two sentences.",
+    ),
 )
 ANSWER_S = 180
 
@@ -45,20 +50,27 @@ def make_home(folder: Path, theme: str, models: Path) -> Paths:
 
 
 def take(screen: Screen, home: Paths, logs: Path, path: Path) -> None:
-    """Ask the questions as a person would, wait for the answers, save the window's picture."""
+    """Hold the chats as a person would, wait for each answer, save the window's picture."""
     program = Program(screen, home, logs)
     try:
         window = program.window()
         screen.tool("xdotool", "windowsize", "--sync", window, "1180", "800")
-        for number, question in enumerate(QUESTIONS):
-            screen.type(question)
-            screen.press("Return")
-            ended = lambda wanted=number: len(program.replies("complete") + program.replies("length")) > wanted  # noqa: E731
-            wait_until(ended, ANSWER_S, f"the answer to {question!r}")
+        asked = 0
+        for chat in CHATS:
+            screen.press("ctrl+n")
+            for question in chat:
+                asked += 1
+                screen.type(question)
+                screen.press("Return")
+                wait_until(partial(_answered, program, asked), ANSWER_S, f"the answer to {question!r}")
         screen.picture(path, window)
         program.close()
     finally:
         program.kill()
+
+
+def _answered(program: Program, number: int) -> bool:
+    return len(program.replies("complete") + program.replies("length")) >= number
 
 
 def main(arguments: list[str]) -> int:

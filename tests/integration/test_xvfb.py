@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from app.records import unpack_ids
-from engine.paths import Paths
-from tests.integration.screen import Program, Screen, missing_tools, wait_until
+from engine.paths import OVERRIDE, Paths
+from tests.integration.screen import ROOT, Program, Screen, missing_tools, wait_until
 
 ABSENT = missing_tools()
 pytestmark = [
@@ -44,8 +45,19 @@ def screen(tmp_path: Path) -> Iterator[Screen]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def compiled_kernels(model_home: Paths) -> None:
+    """The CPU kernels are there: had they to take over between two turns, the second would find an empty cache."""
+    command = [sys.executable, "-m", "app", "chat", "--prompt", "Hello", "--max-tokens", "1"]
+    environ = {**os.environ, OVERRIDE: str(model_home.data.parent)}
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture
-def start(screen: Screen, home_with_model: Paths, tmp_path: Path, pictures: Path) -> Iterator[Callable[[], Program]]:
+def start(
+    screen: Screen, home_with_model: Paths, compiled_kernels: None, tmp_path: Path, pictures: Path
+) -> Iterator[Callable[[], Program]]:
     home_with_model.config.mkdir(parents=True, exist_ok=True)
     settings = {"temperature": 0, "theme": "light"}
     (home_with_model.config / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
