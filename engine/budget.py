@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 
 from engine.config import EngineConfig
 from engine.decoder import DecoderConfig
 from engine.device import DeviceChoice
 from engine.errors import UnsupportedModel
-from engine.formats import Format, choose_format
+from engine.formats import KV_DTYPES_OF, Format, Holder, choose_format, choose_kv_dtype
 from engine.kernels.weights import check_sizes
 from engine.machine import measure_machine
 from engine.memory import Footprint, Limits, MemoryPlan, check, plan
@@ -26,12 +27,27 @@ def footprint_of(entry: ModelEntry, held: Format, chunk: int, kv_dtype: str | No
         entry: Which model.
         held: How its weights are held.
         chunk: Most tokens prefilled at a time.
-        kv_dtype: Of cached keys and values; None takes the runner's own.
+        kv_dtype: Wanted for cached keys and values, as `EngineConfig.kv_dtype` has it; None is "auto". What will run
+            the model may hold them otherwise: the footprint says how.
 
     Raises:
         BadModelFile: The model's folder is damaged.
     """
-    return read_shape(entry.folder).footprint(entry.label, held, chunk, kv_dtype)
+    holder = _holder(entry, held)
+    dtype, _ = choose_kv_dtype(holder, held.compute, kv_dtype or "auto")
+    footprint = read_shape(entry.folder).footprint(entry.label, held, chunk, dtype)
+    smaller = tuple(name for name in footprint.smaller_kv if name in KV_DTYPES_OF[holder])
+    return dataclasses.replace(footprint, smaller_kv=smaller)
+
+
+def _holder(entry: ModelEntry, held: Format) -> Holder:
+    if held.path == "kernels":
+        return "kernels"
+    try:
+        DecoderConfig.from_json(read_object(entry.folder, CONFIG))
+    except UnsupportedModel:
+        return "transformers"
+    return "transformers" if held.path == "bitsandbytes" else "torch"
 
 
 def runnable(entry: ModelEntry, held: Format) -> Format:
@@ -65,7 +81,7 @@ def plan_load(entry: ModelEntry, choice: DeviceChoice, config: EngineConfig) -> 
         DoesNotFit: The context that is set does not fit, or none does; the sentence names what would.
         BadModelFile: The model's folder is damaged.
     """
-    footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk)
+    footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk, config.kv_dtype)
     machine, limits = measure_machine(choice.device.type), limits_of(config)
     context = config.max_context
     if context is not None and context > footprint.context_limit:
@@ -87,7 +103,7 @@ def floats_fit(entry: ModelEntry, choice: DeviceChoice, config: EngineConfig) ->
     Raises:
         BadModelFile: The model's folder is damaged.
     """
-    footprint = footprint_of(entry, _floats(choice.format), config.prefill_chunk)
+    footprint = footprint_of(entry, _floats(choice.format), config.prefill_chunk, config.kv_dtype)
     machine, limits = measure_machine(choice.device.type), limits_of(config)
     return plan(footprint, machine, context=config.max_context, limits=limits).fits
 

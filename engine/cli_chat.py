@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 
 from engine.chat import ChatRequest, Message, RequestHandle
-from engine.config import DTYPES, GREEDY, EngineConfig, SamplingParams
+from engine.config import DTYPES, GREEDY, KV_DTYPES, EngineConfig, SamplingParams
 from engine.errors import BadRequest
 from engine.events import Event, Failed, Finished, Loaded, LoadProgress, ModelInfo, TextDelta
 from engine.paths import Paths
@@ -28,7 +28,8 @@ def run_chat(args: list[str], paths: Paths) -> int:
     params = _params(options)
     if any(not prompt.strip() for prompt in options.prompt):
         raise BadRequest("The prompt is empty; write something first.")
-    with _Terminal(EngineConfig(dtype=options.dtype, threads=options.threads), paths) as terminal:
+    config = EngineConfig(dtype=options.dtype, kv_dtype=options.kv_dtype, threads=options.threads)
+    with _Terminal(config, paths) as terminal:
         info = terminal.load(options.model)
         chat = _Chat(terminal, info, params, options)
         for prompt in options.prompt or _typed_prompts(info):
@@ -45,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="makes sampling reproducible")
     parser.add_argument("--max-tokens", type=int, help="longest reply in tokens")
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="what the weights are computed in")
+    parser.add_argument("--kv-dtype", choices=KV_DTYPES, default="auto", help="how cached keys and values are held")
     parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 takes one per physical core")
     parser.add_argument("--json", action="store_true", help="one JSON object a turn")
     return parser

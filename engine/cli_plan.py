@@ -8,10 +8,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from engine.cli_args import Parser, size, whole
-from engine.config import DEVICES, DTYPES, EngineConfig
+from engine.config import DEVICES, DTYPES, KV_DTYPES, EngineConfig
 from engine.errors import BadRequest
 from engine.formats import Format, choose_format
-from engine.memory import KV_DTYPES, Footprint, MemoryPlan, largest_that_fits, plan, refusal
+from engine.memory import Footprint, MemoryPlan, largest_that_fits, plan, refusal
 from engine.paths import Paths
 from engine.units import binary
 
@@ -36,12 +36,12 @@ def run(args: list[str], paths: Paths) -> int:
     config = _config(options)
     entry = Registry(paths.models).find(options.model)
     held = runnable(entry, _format(config, stated=options.memory is not None))
-    footprint = footprint_of(entry, held, config.prefill_chunk, options.kv_dtype)
+    footprint = footprint_of(entry, held, config.prefill_chunk, config.kv_dtype)
     _check_context(options.context, footprint)
     machine = stated_machine(held.device, options.memory) if options.memory else measure_machine(held.device)
     limits = limits_of(config)
     wanted = plan(footprint, machine, context=options.context, conversations=options.conversations, limits=limits)
-    print(_json(wanted) if options.json else _text(wanted, footprint, held))
+    print(_json(wanted) if options.json else _text(wanted, footprint, held, config.kv_dtype))
     if wanted.fits:
         return 0
     print(refusal(wanted, largest_that_fits(footprint, machine, wanted, limits)), file=sys.stderr)
@@ -55,7 +55,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "--conversations", type=whole(1, _MOST_CONVERSATIONS), default=1, help="how many to keep", metavar="N"
     )
-    parser.add_argument("--kv-dtype", choices=KV_DTYPES, help="how cached keys and values are held")
+    parser.add_argument("--kv-dtype", choices=KV_DTYPES, default="auto", help="how cached keys and values are held")
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="how the weights are held")
     parser.add_argument("--device", choices=DEVICES, default="auto", help="where the model runs")
     parser.add_argument("--memory", type=size, help="of another machine, for example 24GiB", metavar="SIZE")
@@ -67,7 +67,11 @@ def _parser() -> Parser:
 def _config(options: argparse.Namespace) -> EngineConfig:
     try:
         return EngineConfig(
-            device=options.device, dtype=options.dtype, memory_utilization=options.utilization, save_caches=False
+            device=options.device,
+            dtype=options.dtype,
+            kv_dtype=options.kv_dtype,
+            memory_utilization=options.utilization,
+            save_caches=False,
         )
     except ValueError as error:
         raise BadRequest(str(error)) from error
@@ -96,11 +100,13 @@ def _json(wanted: MemoryPlan) -> str:
     return json.dumps({**figures, **derived}, indent=2)
 
 
-def _text(wanted: MemoryPlan, footprint: Footprint, held: Format) -> str:
+def _text(wanted: MemoryPlan, footprint: Footprint, held: Format, kv_dtype: str) -> str:
     """The triangle for people; every byte count also in full."""
     work = wanted.workspace
     parts = f"program {binary(work.runtime)}, prefill chunk {binary(work.activations)}, logits {binary(work.logits)}"
     row = f"{footprint.kv_rows} rows of {footprint.head_dim} in {wanted.kv_dtype}"
+    if kv_dtype not in ("auto", wanted.kv_dtype):
+        row += f", as {held.words} have none in {kv_dtype}"
     own = "all that the model can hold" if wanted.longest_context == footprint.context_limit else "of one conversation"
     rows = [
         ("  allowed", wanted.allowed, wanted.reason),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 DTYPES: Final = ("auto", "int4", "int8", "nf4", "float32", "bfloat16", "float16")
+KV_DTYPES: Final = ("auto", "float32", "float16", "bfloat16", "int8")
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 MAX_SEED: Final = 2**63 - 1
 
@@ -71,6 +72,8 @@ class EngineConfig:
     Attributes:
         device: One of DEVICES; "auto" takes CUDA, then MPS, then the CPU.
         dtype: How weights are held, one of DTYPES; "auto" takes what is best for the device.
+        kv_dtype: How cached keys and values are held, one of KV_DTYPES; "auto" takes what the weights' format computes
+            in. Where a format holds none such, its own is taken and the reason says so.
         threads: CPU threads; 0 means one per physical core.
         prefill_chunk: Tokens prefilled between two looks at the cancel flag.
         max_context: Limits the context in tokens; None takes the model's own.
@@ -85,6 +88,7 @@ class EngineConfig:
 
     device: str = "auto"
     dtype: str = "auto"
+    kv_dtype: str = "auto"
     threads: int = 0
     prefill_chunk: int = 128
     max_context: int | None = None
@@ -98,6 +102,8 @@ class EngineConfig:
             raise ValueError(f"device must be one of {', '.join(DEVICES)}, not {self.device}.")
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {self.dtype}.")
+        if self.kv_dtype not in KV_DTYPES:
+            raise ValueError(f"kv_dtype must be one of {', '.join(KV_DTYPES)}, not {self.kv_dtype}.")
         _check("threads", self.threads, 0, 1024)
         _check("prefill_chunk", self.prefill_chunk, 1, 65_536)
         if self.max_context is not None:

@@ -1,13 +1,15 @@
-"""The weight formats: which there are on which device, what runs them, and which is the default and why."""
+"""The formats of weights and of cached keys and values: which there are on which device, and the default and why."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from engine.errors import BadRequest
 
 Path = Literal["kernels", "torch", "bitsandbytes"]
+Holder = Literal["kernels", "torch", "transformers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,18 @@ WHY_DEFAULT: Final = {
     "mps": "16-bit weights: half the bytes of 32",
 }
 
+# What can hold keys and values in what; transformers only in the dtype it computes in.
+KV_DTYPES_OF: Final[Mapping[Holder, tuple[str, ...]]] = {
+    "kernels": ("float16",),
+    "torch": ("float32", "float16", "bfloat16", "int8"),
+    "transformers": (),
+}
+_HOLDERS: Final[Mapping[Holder, str]] = {
+    "kernels": "the compiled kernels",
+    "torch": "torch",
+    "transformers": "transformers",
+}
+
 
 def choose_format(device: str, wanted: str, *, bfloat16: bool = True) -> tuple[Format, str]:
     """The format to hold weights in, and the phrase that says why.
@@ -68,6 +82,22 @@ def choose_format(device: str, wanted: str, *, bfloat16: bool = True) -> tuple[F
         return _find(device, name), WHY_DEFAULT[device]
     found = _find(device, wanted)
     return found, f"{found.words}, as set"
+
+
+def choose_kv_dtype(holder: Holder, compute: str, wanted: str) -> tuple[str, str]:
+    """How keys and values are held, and why not as wanted: a phrase for the reason, mostly "".
+
+    Args:
+        holder: What runs the model.
+        compute: The dtype it computes in.
+        wanted: As `EngineConfig.kv_dtype` has it; "auto" takes 16 bits in the kernels, elsewhere `compute`.
+    """
+    own = "float16" if holder == "kernels" else compute
+    if wanted in ("auto", own):
+        return own, ""
+    if wanted in KV_DTYPES_OF[holder]:
+        return wanted, ""
+    return own, f"keys and values in {own}: {_HOLDERS[holder]} cannot hold them in {wanted}"
 
 
 def _find(device: str, name: str) -> Format:

@@ -62,6 +62,7 @@ class Footprint:
         activations: Bytes of the intermediate results of one prefill chunk.
         activations_per_token: What they grow by with each token of context (attention mask, or scores).
         logits: Bytes of one row of logits and the sampler's working copies.
+        smaller_kv: What keys and values could be held in too, widest first.
     """
 
     label: str
@@ -74,6 +75,7 @@ class Footprint:
     activations: int
     activations_per_token: int
     logits: int
+    smaller_kv: tuple[str, ...] = ("float16", "int8")
 
     @property
     def kv_bytes_per_token(self) -> int:
@@ -295,7 +297,7 @@ def _most_tokens(footprint: Footprint, free: int, conversations: int) -> int:
 def _candidates(footprint: Footprint) -> Iterator[Footprint]:
     """The same model with keys and values as they are, then in every smaller dtype, largest first."""
     yield footprint
-    smaller = [replace(footprint, kv_dtype=name) for name in ("float16", "int8")]
+    smaller = [replace(footprint, kv_dtype=name) for name in footprint.smaller_kv]
     yield from (other for other in smaller if other.kv_bytes_per_token < footprint.kv_bytes_per_token)
 
 

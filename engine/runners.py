@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import torch
+
 from engine.config import EngineConfig
-from engine.decoder import DecoderConfig, load_decoder
+from engine.decoder import DecoderConfig, DecoderRunner, load_decoder
 from engine.decoder.checkpoint import Checkpoint, read_json
 from engine.device import DeviceChoice
 from engine.errors import BadModelFile, UnsupportedModel
+from engine.formats import Holder, choose_kv_dtype
 from engine.runner import AnyRunner
 
 if TYPE_CHECKING:
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-KERNELS_VARIABLE: Final = "LOQUAT_KERNELS"
-"""Names a folder for compiled kernels in place of the one in the cache folder, to share it between homes."""
 _READY_IN_S: Final = 2.0  # kernels that were compiled before are read in less; compiling takes much longer
 
 
@@ -73,7 +73,7 @@ def choose_runner(
     Args:
         folder: The model folder.
         choice: Device and format.
-        config: Limits.
+        config: Limits, and how keys and values are held: where that is not to be had, the reason says so.
         cache_folder: Where compiled kernels are kept.
         wait: Wait until kernels are compiled, rather than answer through torch meanwhile.
 
@@ -90,16 +90,16 @@ def choose_runner(
         except UnsupportedModel as error:
             why_not = f" ({error.sentence.rstrip('.')})"
     try:
-        runner = load_decoder(folder, dtype=choice.dtype, device=choice.device, max_context=config.max_context)
+        runner = _load_decoder(folder, choice, config)
         return Choice(runner, _dtype_name(choice), runner.description + why_not)
     except UnsupportedModel as error:
         return _transformers(folder, choice, config, f"through transformers: {error.sentence}")
 
 
 def _kernels(folder: Path, choice: DeviceChoice, config: EngineConfig, cache_folder: Path, *, wait: bool) -> Choice:
-    from engine.kernels.cache_folder import use_cache
+    from engine.kernels.cache_folder import kernels_root, use_cache
 
-    problem = use_cache(Path(os.environ.get(KERNELS_VARIABLE) or cache_folder / "kernels"))
+    problem = use_cache(kernels_root(cache_folder))
     from engine.kernels.warm import available
 
     usable, why_not = available()
@@ -108,12 +108,23 @@ def _kernels(folder: Path, choice: DeviceChoice, config: EngineConfig, cache_fol
     warmup = Warmup()
     runner = _load_kernels(folder, choice, config)
     if warmup.wait(None if wait else _READY_IN_S):
-        reason = f"{runner.description}; {problem}" if problem else runner.description
+        reason = _joined(runner.description, problem, _kv_problem("kernels", choice, config))
         return Choice(runner, choice.format.name, reason)
     if warmup.failed:
         raise UnsupportedModel("the CPU kernels could not be compiled")
-    meanwhile = load_decoder(folder, dtype=choice.dtype, device=choice.device, max_context=config.max_context)
+    meanwhile = _load_decoder(folder, choice, config)
     return Choice(meanwhile, _dtype_name(choice), "torch, while the faster CPU kernels are compiled", warmup)
+
+
+def _load_decoder(folder: Path, choice: DeviceChoice, config: EngineConfig) -> DecoderRunner:
+    kv_dtype, _ = choose_kv_dtype("torch", _dtype_name(choice), config.kv_dtype)
+    return load_decoder(
+        folder,
+        dtype=choice.dtype,
+        device=choice.device,
+        kv_dtype=getattr(torch, kv_dtype),
+        max_context=config.max_context,
+    )
 
 
 def _load_kernels(folder: Path, choice: DeviceChoice, config: EngineConfig) -> KernelRunner:
@@ -151,7 +162,16 @@ def _transformers(folder: Path, choice: DeviceChoice, config: EngineConfig, reas
 
     quantized = choice.format.name if choice.format.path == "bitsandbytes" else None
     runner = load_hf_runner(folder, choice, config.max_context, quantized=quantized)
-    return Choice(runner, quantized or _dtype_name(choice), reason)
+    problem = _kv_problem("transformers", choice, config)
+    return Choice(runner, quantized or _dtype_name(choice), _joined(reason, problem))
+
+
+def _kv_problem(holder: Holder, choice: DeviceChoice, config: EngineConfig) -> str:
+    return choose_kv_dtype(holder, _dtype_name(choice), config.kv_dtype)[1]
+
+
+def _joined(*phrases: str) -> str:
+    return "; ".join(phrase.rstrip(".") for phrase in phrases if phrase)
 
 
 def _dtype_name(choice: DeviceChoice) -> str:

@@ -220,3 +220,23 @@ def test_where_floats_do_not_fit_the_kernels_are_waited_for(
     monkeypatch.setattr("engine.loader.choose_runner", choose)
     with pytest.raises(Asked):
         load_model(entry_of(tiny_model("llama")), EngineConfig(device="cpu", save_caches=False), tmp_path, wait=False)
+
+
+@pytest.mark.parametrize("kv_dtype", ["float32", "float16", "bfloat16", "int8"])
+def test_the_plan_counts_keys_and_values_as_they_will_be_held(
+    tiny_model: TinyModel, load: Callable[..., LoadedModel], kv_dtype: str
+) -> None:
+    folder = tiny_model("qwen3")
+    foretold = budget.footprint_of(entry_of(folder), FLOATS, 128, kv_dtype)
+    assert foretold.kv_bytes_per_token == load(folder, kv_dtype=kv_dtype).runner.kv_bytes_per_token
+
+
+def test_only_formats_that_can_be_had_are_offered_where_memory_is_short(tiny_model: TinyModel) -> None:
+    kernels, floats, stateful = (
+        budget.footprint_of(entry_of(tiny_model(name)), held, 128, "bfloat16")
+        for name, held in (("llama", INT4), ("llama", FLOATS), ("falcon_h1", FLOATS))
+    )
+    assert (kernels.kv_dtype, floats.kv_dtype, stateful.kv_dtype) == ("float16", "bfloat16", "float32")
+    assert "float16" in kernels.smaller_kv
+    assert floats.smaller_kv == ("float16", "int8")
+    assert stateful.smaller_kv == ()

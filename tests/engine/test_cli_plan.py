@@ -31,15 +31,20 @@ def test_the_triangle_is_printed_for_people(model: str, capsys: pytest.CaptureFi
 
 
 def test_the_same_as_json_adds_up(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        cli.main(["plan", "--device", "cpu", "--memory", "24GiB", "--context", "512", "--kv-dtype", "int8", "--json"])
-        == 0
-    )
+    arguments = ["plan", "--device", "cpu", "--memory", "24GiB", "--context", "512", "--json"]
+    assert cli.main([*arguments, "--dtype", "float32", "--kv-dtype", "int8"]) == 0
     made = json.loads(capsys.readouterr().out)
     assert made["kv_bytes_per_token"] == 12 * (16 + 4)
     assert made["caches"] == made["allowed"] - made["weights"] - made["workspace"]["total"]
     assert made["conversations_that_fit"] == made["caches"] // (512 * 240)
     assert made["left"] == made["caches"] - 512 * 240
+
+
+def test_the_plan_is_for_what_will_be_held_where_that_is_not_as_wanted(
+    model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["plan", "--device", "cpu", "--memory", "24GiB", "--kv-dtype", "bfloat16"]) == 0
+    assert "12 rows of 16 in float16, as 4-bit weights have none in bfloat16" in capsys.readouterr().out
 
 
 def test_this_machine_is_measured_when_none_is_stated(model: str, capsys: pytest.CaptureFixture[str]) -> None:
