@@ -19,11 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from engine.chat import RequestHandle  # noqa: E402
-from engine.models.prepare import prepare  # noqa: E402
-from engine.models.registry import Registry  # noqa: E402
 from engine.paths import OVERRIDE, Paths, default_paths  # noqa: E402
-from tests.integration.screen import Program, Screen, wait_until  # noqa: E402
+from tests.integration.screen import Program, Screen, answer_once, wait_until  # noqa: E402
 
 CHATS = (
     ("Give me three ideas for a rainy Sunday.",),
@@ -78,9 +75,9 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ[OVERRIDE] = arguments[0] if arguments else str(folder / "model")
+        os.environ.setdefault("LOQUAT_KERNELS", str(folder / "kernels"))
+        answer_once(default_paths())  # fetches the model and compiles the kernels, where that was never done
         models = default_paths().models
-        for step in prepare(Registry(models), None, RequestHandle("screenshot")):
-            print(step.sentence, file=sys.stderr)
         with Screen(folder) as screen:
             for theme in ("light", "dark"):
                 target = ROOT / "assets" / f"screenshot-{theme}.png"

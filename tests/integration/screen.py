@@ -46,6 +46,14 @@ def stop(process: subprocess.Popen[Any]) -> None:
             process.wait()
 
 
+def answer_once(home: Paths) -> None:
+    """Answer in the terminal, which waits for the CPU kernels: compiled, they are there for every later start."""
+    command = [sys.executable, "-m", "app", "chat", "--prompt", "Hello", "--max-tokens", "1"]
+    environ = {**os.environ, OVERRIDE: str(home.data.parent)}
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 class Screen:
     """An Xvfb display of its own with openbox; also a context manager."""
 

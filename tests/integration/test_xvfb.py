@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from app.records import unpack_ids
-from engine.paths import OVERRIDE, Paths
-from tests.integration.screen import ROOT, Program, Screen, missing_tools, wait_until
+from engine.paths import Paths
+from tests.integration.screen import Program, Screen, answer_once, missing_tools, wait_until
 
 ABSENT = missing_tools()
 pytestmark = [
@@ -48,10 +47,7 @@ def screen(tmp_path: Path) -> Iterator[Screen]:
 @pytest.fixture(scope="session")
 def compiled_kernels(model_home: Paths) -> None:
     """The CPU kernels are there: had they to take over between two turns, the second would find an empty cache."""
-    command = [sys.executable, "-m", "app", "chat", "--prompt", "Hello", "--max-tokens", "1"]
-    environ = {**os.environ, OVERRIDE: str(model_home.data.parent)}
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    answer_once(model_home)
 
 
 @pytest.fixture
