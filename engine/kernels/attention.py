@@ -18,21 +18,26 @@ from engine.kernels.plan import ROW_GROUP, SPAN
 from engine.kernels.sync import fetch_add
 from engine.kernels.vector import fill, fma, get_f32, keep_between, largest, load_f32, put_f32, store_f32, total, vmax
 
-_score_1, _score_2, _score_4 = (score_product(queries) for queries in (1, 2, 4))
-_mix_1_1, _mix_2_1, _mix_4_1 = (mix_product(queries, 1) for queries in (1, 2, 4))
-_mix_1_2, _mix_2_2, _mix_4_2 = (mix_product(queries, 2) for queries in (1, 2, 4))
+_score_1, _score_2, _score_3, _score_4, _score_8 = (score_product(queries) for queries in (1, 2, 3, 4, 8))
+_mix_1, _mix_2, _mix_3, _mix_4, _mix_8 = (mix_product(queries, 1) for queries in (1, 2, 3, 4, 8))
+_mix_1_2, _mix_2_2, _mix_3_2, _mix_4_2 = (mix_product(queries, 2) for queries in (1, 2, 3, 4))
+MOST = 8  # queries taken together
 LOWEST = -1e30
 HEAD = 64  # bytes in front of a partial's values: largest score, sum of exponentials, padding
-SCORES = 4 * SPAN * 4  # bytes of the scores of four queries
+SCORES = MOST * SPAN * 4  # bytes of the scores of that many queries
 
 
 @kernel
 def _scores(queries: int, query: int, keys: int, head_dim: int, pairs: int, out: int) -> None:
-    """Scores of 32 * pairs keys for 1, 2 or 4 queries."""
+    """Scores of 32 * pairs keys for 1, 2, 3, 4 or 8 queries."""
     for pair in range(pairs):
         at = keys + pair * head_dim * 64
-        if queries == 4:
+        if queries == 8:
+            _score_8(query, head_dim * 4, at, head_dim, out + 128 * pair, SPAN * 4)
+        elif queries == 4:
             _score_4(query, head_dim * 4, at, head_dim, out + 128 * pair, SPAN * 4)
+        elif queries == 3:
+            _score_3(query, head_dim * 4, at, head_dim, out + 128 * pair, SPAN * 4)
         elif queries == 2:
             _score_2(query, head_dim * 4, at, head_dim, out + 128 * pair, SPAN * 4)
         else:
@@ -40,35 +45,42 @@ def _scores(queries: int, query: int, keys: int, head_dim: int, pairs: int, out:
 
 
 @kernel
-def _mix_two(queries: int, weights: int, values: int, head_dim: int, count: int, out: int, stride: int) -> None:
+def _mix_pair(queries: int, weights: int, values: int, stride: int, count: int, out: int, out_stride: int) -> None:
     if queries == 4:
-        _mix_4_2(weights, SPAN * 4, values, head_dim * 2, count, out, stride)
+        _mix_4_2(weights, SPAN * 4, values, stride, count, out, out_stride)
+    elif queries == 3:
+        _mix_3_2(weights, SPAN * 4, values, stride, count, out, out_stride)
     elif queries == 2:
-        _mix_2_2(weights, SPAN * 4, values, head_dim * 2, count, out, stride)
+        _mix_2_2(weights, SPAN * 4, values, stride, count, out, out_stride)
     else:
-        _mix_1_2(weights, SPAN * 4, values, head_dim * 2, count, out, stride)
+        _mix_1_2(weights, SPAN * 4, values, stride, count, out, out_stride)
 
 
 @kernel
-def _mix_one(queries: int, weights: int, values: int, head_dim: int, count: int, out: int, stride: int) -> None:
-    if queries == 4:
-        _mix_4_1(weights, SPAN * 4, values, head_dim * 2, count, out, stride)
+def _mix_single(queries: int, weights: int, values: int, stride: int, count: int, out: int, out_stride: int) -> None:
+    if queries == 8:
+        _mix_8(weights, SPAN * 4, values, stride, count, out, out_stride)
+    elif queries == 4:
+        _mix_4(weights, SPAN * 4, values, stride, count, out, out_stride)
+    elif queries == 3:
+        _mix_3(weights, SPAN * 4, values, stride, count, out, out_stride)
     elif queries == 2:
-        _mix_2_1(weights, SPAN * 4, values, head_dim * 2, count, out, stride)
+        _mix_2(weights, SPAN * 4, values, stride, count, out, out_stride)
     else:
-        _mix_1_1(weights, SPAN * 4, values, head_dim * 2, count, out, stride)
+        _mix_1(weights, SPAN * 4, values, stride, count, out, out_stride)
 
 
 @kernel
-def _mix(queries: int, weights: int, values: int, head_dim: int, count: int, out: int, stride: int) -> None:
-    """Weighted sums of `count` values for 1, 2 or 4 queries."""
+def _mix(queries: int, weights: int, values: int, head_dim: int, count: int, out: int, out_stride: int) -> None:
+    """Weighted sums of `count` values for 1, 2, 3, 4 or 8 queries."""
     vectors = head_dim // 16
     done = 0
-    while vectors - done >= 2:
-        _mix_two(queries, weights, values + 32 * done, head_dim, count, out + 64 * done, stride)
+    while queries < 8 and vectors - done >= 2:
+        _mix_pair(queries, weights, values + 32 * done, head_dim * 2, count, out + 64 * done, out_stride)
         done += 2
-    if vectors > done:
-        _mix_one(queries, weights, values + 32 * done, head_dim, count, out + 64 * done, stride)
+    while vectors > done:
+        _mix_single(queries, weights, values + 32 * done, head_dim * 2, count, out + 64 * done, out_stride)
+        done += 1
 
 
 @kernel
@@ -102,7 +114,7 @@ def _clip(value: int, high: int) -> int:
 def _partials(
     model: Any, layer: Any, head: int, first: int, queries: int, start: int, span: int, scratch: int, out: int
 ) -> None:
-    """Partials of one span for queries first .. first + queries - 1 (1, 2 or 4) of a key/value head.
+    """Partials of one span for queries first .. first + queries - 1 (see _batch) of a key/value head.
 
     Query row r belongs to the token at position start + r // groups; partials are HEAD + 4 * head_dim bytes apart.
     """
@@ -170,9 +182,9 @@ def first_span(layer: Any, position: int) -> int:
 @kernel
 def _batch(left: int) -> int:
     """How many queries to take together."""
-    if left >= 4:
-        return 4
-    return 2 if left >= 2 else 1
+    if left >= MOST:
+        return MOST
+    return min(left, 4)
 
 
 @kernel
@@ -187,7 +199,7 @@ def _attend_group(model: Any, layer: Any, head: int, first: int, count: int, sta
     groups, head_dim = model.heads // model.kv_heads, model.head_dim
     stride = HEAD + 4 * head_dim
     partial = scratch + SCORES
-    states = partial + 4 * stride
+    states = partial + MOST * stride
     for i in range(count):
         clear_state(states + i * stride, head_dim)
     for span in range(first_span(layer, start + first // groups), (start + (first + count - 1) // groups) // SPAN + 1):

@@ -7,15 +7,22 @@ Every sum runs in the same order for any number of queries.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 
-from engine.kernels.vector import F16X, F32, F32X, I8, I64, call, load, operation, pointer, splat
+from engine.kernels.target import TARGET
+from engine.kernels.vector import F16X, F32, F32X, I8, I64, LANES, call, load, operation, pointer, splat
 
-PAIR = 2  # vectors a query has in flight, so that one's latency hides behind the other
+KEYS = 32  # that one call scores
+_REGISTERS = 16 if TARGET.lanes == LANES else 4  # vectors of 16 sums that fit beside what is loaded
+
+
+def in_flight(queries: int) -> int:
+    """Vectors of sums for each query: one's latency hides behind the others, as far as registers go."""
+    return 2 if 2 * queries <= _REGISTERS else 1
 
 
 class _Loop:
@@ -54,6 +61,28 @@ def _half(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:
     return builder.fpext(load(builder, address, F16X), F32X)
 
 
+def _products(
+    builder: ir.IRBuilder, loop: _Loop, vectors: Sequence[ir.Value], numbers: ir.Value, stride: ir.Value
+) -> list[ir.Value]:
+    """The loop's sums plus the vectors times each row's number of this turn."""
+    updated: list[ir.Value] = []
+    for row in range(len(loop.values) // len(vectors)):
+        at = _offset(builder, _offset(builder, numbers, I64(row), stride), loop.index, 4)
+        number = splat(builder, load(builder, at, F32, 4))
+        for vector in vectors:
+            updated.append(call(builder, "llvm.fma.v16f32", F32X, vector, number, loop.values[len(updated)]))
+    return updated
+
+
+def _store_rows(
+    builder: ir.IRBuilder, sums: Sequence[ir.Value], vectors: int, out: ir.Value, out_stride: ir.Value
+) -> None:
+    for index, value in enumerate(sums):
+        row = _offset(builder, out, I64(index // vectors), out_stride)
+        at = builder.add(row, I64(64 * (index % vectors)))
+        builder.store(value, pointer(builder, at, F32X), align=4)
+
+
 def score_product(queries: int) -> Callable[..., Any]:
     """An operation: `queries` rows times 32 keys.
 
@@ -72,22 +101,16 @@ def score_product(queries: int) -> Callable[..., Any]:
         out_stride: ir.Value,
     ) -> ir.Value:
         """Scores of 32 keys."""
-        loop = _Loop(builder, head_dim, PAIR * queries)
-        block = builder.mul(head_dim, I64(32))
-        key = [
-            _half(builder, _offset(builder, _offset(builder, keys, I64(i), block), loop.index, 32)) for i in range(PAIR)
-        ]
-        updated = []
-        for row in range(queries):
-            at = _offset(builder, _offset(builder, query, I64(row), query_stride), loop.index, 4)
-            value = splat(builder, load(builder, at, F32, 4))
-            for i in range(PAIR):
-                updated.append(call(builder, "llvm.fma.v16f32", F32X, key[i], value, loop.values[PAIR * row + i]))
-        loop.close(updated)
-        for row in range(queries):
-            for i in range(PAIR):
-                at = builder.add(_offset(builder, out, I64(row), out_stride), I64(64 * i))
-                builder.store(updated[PAIR * row + i], pointer(builder, at, F32X), align=4)
+        vectors = in_flight(queries)
+        block = builder.mul(head_dim, I64(2 * LANES))
+        for first in range(0, KEYS // LANES, vectors):
+            begin = builder.add(keys, builder.mul(block, I64(first)))
+            loop = _Loop(builder, head_dim, vectors * queries)
+            row = _offset(builder, begin, loop.index, 2 * LANES)
+            key = [_half(builder, builder.add(row, builder.mul(block, I64(i)))) for i in range(vectors)]
+            updated = _products(builder, loop, key, query, query_stride)
+            loop.close(updated)
+            _store_rows(builder, updated, vectors, builder.add(out, I64(64 * first)), out_stride)
         return ir.Constant(I8.as_pointer(), None)
 
     return product
@@ -116,17 +139,9 @@ def mix_product(queries: int, vectors: int) -> Callable[..., Any]:
         loop = _Loop(builder, count, vectors * queries)
         row_at = _offset(builder, values, loop.index, value_stride)
         value = [_half(builder, builder.add(row_at, I64(32 * i))) for i in range(vectors)]
-        updated = []
-        for row in range(queries):
-            at = _offset(builder, _offset(builder, weights, I64(row), weight_stride), loop.index, 4)
-            weight = splat(builder, load(builder, at, F32, 4))
-            for i in range(vectors):
-                updated.append(call(builder, "llvm.fma.v16f32", F32X, value[i], weight, loop.values[vectors * row + i]))
+        updated = _products(builder, loop, value, weights, weight_stride)
         loop.close(updated)
-        for row in range(queries):
-            for i in range(vectors):
-                at = builder.add(_offset(builder, out, I64(row), out_stride), I64(64 * i))
-                builder.store(updated[vectors * row + i], pointer(builder, at, F32X), align=4)
+        _store_rows(builder, updated, vectors, out, out_stride)
         return ir.Constant(I8.as_pointer(), None)
 
     return product

@@ -60,7 +60,7 @@ MODEL: Final = np.dtype(
                 "counters",  # address of the counters of sync.py
                 "ids",  # address of the pass's tokens, int64
                 "x",  # residual stream, float32 [tokens, hidden]
-                "xq",  # quantised rows, stride quantized_bytes(hidden)
+                "xq",  # its quantised rows, normed
                 "qkv",  # float32 [tokens, padded rows of qkv]
                 "queries",  # float32 [kv_heads, tokens * groups, head_dim]
                 "slots",  # partial attention [kv_heads, spans, SPLIT_TOKENS * groups, 16 + head_dim] float32
@@ -68,7 +68,6 @@ MODEL: Final = np.dtype(
                 "attended",  # float32 [tokens, heads * head_dim]
                 "aq",  # its quantised rows
                 "added",  # what a half layer adds, float32 [tokens, padded hidden]
-                "gate_up",  # float32 [tokens, 2 * intermediate]
                 "hq",  # quantised rows of the MLP's middle
                 "logits",  # float32 [keep, padded vocabulary]
                 "scratch",  # each thread's own
@@ -89,12 +88,3 @@ MODEL: Final = np.dtype(
         ),
     ],
 )
-
-
-def quantized_bytes(columns: int) -> int:
-    """Bytes of one row of `columns` (a multiple of 32) activations.
-
-    First the int8 codes, then for each block its float32 scale, for each the sum of its codes times the scale, for
-    each the int32 sum.
-    """
-    return columns + 12 * (columns // 32)

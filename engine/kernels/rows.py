@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import float32, int64
+from numba import float32
 
+from engine.kernels.activations import SCALE, SUM, WEIGHTED, record_of
 from engine.kernels.jit import kernel
 from engine.kernels.mathematics import gelu_tanh, silu
 from engine.kernels.plan import GELU_TANH
@@ -32,29 +33,29 @@ SMALLEST = 1e-30
 
 
 @kernel
-def quantize_block(a: Any, b: Any, row: int, columns: int, block: int) -> None:
-    """32 activations to int8 with their own scale, written into a quantised row (see plan.quantized_bytes)."""
+def quantize_block(a: Any, b: Any, record: int) -> None:
+    """32 activations to int8 with their own scale, into a record (see activations.py)."""
     top = largest(vmax(vabs(a), vabs(b)))
     inverse = float32(0.0)
     if top > float32(SMALLEST):
         inverse = float32(127.0) / top
     scale = top / float32(127.0)
     first, second = to_int(vround(a * fill(inverse))), to_int(vround(b * fill(inverse)))
-    store_i8(row + 32 * block, first)
-    store_i8(row + 32 * block + 16, second)
+    store_i8(record, first)
+    store_i8(record + 16, second)
     codes = int_total(first) + int_total(second)
-    side = row + columns + 4 * block
-    put_f32(side, scale)
-    put_f32(side + columns // 8, scale * float32(codes))
-    put_i32(side + columns // 4, codes)
+    put_f32(record + SCALE, scale)
+    put_f32(record + WEIGHTED, scale * float32(codes))
+    put_i32(record + SUM, codes)
 
 
 @kernel
-def quantize_row(source: int, row: int, columns: int) -> None:
-    """A float32 row to a quantised row."""
-    for block in range(columns // 32):
+def quantize_row(source: int, columns: int, activations: int, token: int) -> None:
+    """A float32 row to a token's records."""
+    blocks = columns // 32
+    for block in range(blocks):
         at = source + 128 * block
-        quantize_block(load_f32(at), load_f32(at + 64), row, columns, block)
+        quantize_block(load_f32(at), load_f32(at + 64), record_of(activations, blocks, token, block))
 
 
 @kernel
@@ -113,12 +114,11 @@ def rotate(source: int, cosines: int, sines: int, target: int, head_dim: int, ha
 
 
 @kernel
-def gated_block(gate: int, up: int, row: int, columns: int, block: int, activation: int) -> None:
-    """activation(gate) * up of one block of 32, quantised."""
-    at = 128 * int64(block)
-    a, b = load_f32(gate + at), load_f32(gate + at + 64)
+def gated_block(gate: int, up: int, record: int, activation: int) -> None:
+    """activation(gate) * up of one block of 32, quantised into a record."""
+    a, b = load_f32(gate), load_f32(gate + 64)
     if activation == GELU_TANH:
         a, b = gelu_tanh(a), gelu_tanh(b)
     else:
         a, b = silu(a), silu(b)
-    quantize_block(a * load_f32(up + at), b * load_f32(up + at + 64), row, columns, block)
+    quantize_block(a * load_f32(up), b * load_f32(up + 64), record)

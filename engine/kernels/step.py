@@ -10,12 +10,14 @@ from typing import Any, Final
 
 from numba.np.numpy_support import carray
 
+from engine.kernels.activations import record_of
 from engine.kernels.attention import attend, attend_spans, merge_spans
 from engine.kernels.embed import embed
+from engine.kernels.formats import TILE
 from engine.kernels.jit import entry, kernel
 from engine.kernels.mathematics import vtanh
-from engine.kernels.matmul import matmul
-from engine.kernels.plan import LAYER, MATRIX, MODEL, SPLIT_TOKENS, quantized_bytes
+from engine.kernels.matmul import SHARES, batch_product, batch_size, matmul
+from engine.kernels.plan import LAYER, MATRIX, MODEL, SPLIT_TOKENS
 from engine.kernels.rows import (
     add_bias,
     add_scaled,
@@ -27,11 +29,8 @@ from engine.kernels.rows import (
 from engine.kernels.sync import LINE, barrier, fetch_add
 from engine.kernels.vector import as_pointer, fill, get_f32, get_i64, load_f32, put_f16, store_f16, store_f32
 
-PHASES: Final = 10  # a layer's, each with a counter of its own
+PHASES: Final = 9  # a layer's, each with a counter of its own
 EXTRA: Final = 4  # phases after the last layer, and the barrier's counter
-GATED: Final = 4  # blocks of the MLP's middle that a thread takes at a time
-
-quantized = kernel(quantized_bytes)
 
 
 @kernel
@@ -48,7 +47,7 @@ def _embed_rows(model: Any, embedding: Any, weight: int, scratch: int, counter: 
     while token < model.tokens:
         embed(embedding, get_i64(model.ids + 8 * token), model.embedding_scale, model.x + 4 * hidden * token)
         normalize(model.x + 4 * hidden * token, weight, scratch, hidden, model.norm_eps)
-        quantize_row(scratch, model.xq + quantized(hidden) * token, hidden)
+        quantize_row(scratch, hidden, model.xq, token)
         token = fetch_add(counter, 1)
 
 
@@ -64,7 +63,7 @@ def _add_rows(model: Any, matrix: Any, post_norm: int, norm: int, scratch: int, 
             normalize(added, post_norm, added, hidden, model.norm_eps)
         add_scaled(row, added, hidden, model.residual_scale)
         normalize(row, norm, scratch, hidden, model.norm_eps)
-        quantize_row(scratch, model.xq + quantized(hidden) * token, hidden)
+        quantize_row(scratch, hidden, model.xq, token)
         token = fetch_add(counter, 1)
 
 
@@ -137,27 +136,38 @@ def _attended_rows(model: Any, layer: Any, start: int, scratch: int, counter: in
     while token < model.tokens:
         if model.tokens <= SPLIT_TOKENS:
             merge_spans(model, layer, start, token, scratch)
-        quantize_row(model.attended + 4 * columns * token, model.aq + quantized(columns) * token, columns)
+        quantize_row(model.attended + 4 * columns * token, columns, model.aq, token)
         token = fetch_add(counter, 1)
 
 
 @kernel
-def _gated_rows(model: Any, matrix: Any, counter: int) -> None:
-    """The MLP's middle: activation(gate) * up, quantised, a few blocks of a token at a time."""
-    columns = model.intermediate
-    blocks = columns // 32
-    shares = (blocks + GATED - 1) // GATED
-    unit = fetch_add(counter, 1)
-    while unit < model.tokens * shares:
-        token, share = divmod(unit, shares)
-        gate = model.gate_up + matrix.tiles * 64 * token
-        for block in range(share * GATED, min(blocks, share * GATED + GATED)):
-            if matrix.bias != 0:
-                add_bias(gate + 128 * block, matrix.bias + 128 * block, 32)
-                add_bias(gate + 4 * columns + 128 * block, matrix.bias + 4 * columns + 128 * block, 32)
-            row = model.hq + quantized(columns) * token
-            gated_block(gate, gate + 4 * columns, row, columns, block, model.activation)
-        unit = fetch_add(counter, 1)
+def _gated_batch(model: Any, matrix: Any, block: int, token: int, batch: int, scratch: int) -> None:
+    """32 columns of the MLP's middle for a few tokens: gate, up, activation, quantised for the next matrix."""
+    columns, stride = model.intermediate, 256
+    batch_product(matrix, 2 * block, 2, token, batch, model.xq, scratch, stride)
+    batch_product(matrix, 2 * block + columns // TILE, 2, token, batch, model.xq, scratch + 128, stride)
+    for i in range(batch):
+        gate = scratch + stride * i
+        if matrix.bias != 0:
+            add_bias(gate, matrix.bias + 128 * block, 32)
+            add_bias(gate + 128, matrix.bias + 4 * columns + 128 * block, 32)
+        gated_block(gate, gate + 128, record_of(model.hq, columns // 32, token + i, block), model.activation)
+
+
+@kernel
+def _gated(model: Any, matrix: Any, scratch: int, counter: int, threads: int) -> None:
+    """This thread's share of the MLP's middle."""
+    blocks = model.intermediate // 32
+    share = max(1, blocks // (threads * SHARES))
+    begin = fetch_add(counter, share)
+    while begin < blocks:
+        for block in range(begin, min(begin + share, blocks)):
+            done = 0
+            while done < model.tokens:
+                batch = batch_size(done, model.tokens - done)
+                _gated_batch(model, matrix, block, done, batch, scratch)
+                done += batch
+        begin = fetch_add(counter, share)
 
 
 @kernel
@@ -167,8 +177,7 @@ def _attention_half(
     """Queries, keys and values, attention, output matrix; the barriers passed so far."""
     phase = PHASES * index + 1
     qkv, output = matrices[4 * index], matrices[4 * index + 1]
-    xq, aq = quantized(model.hidden), quantized(model.heads * model.head_dim)
-    matmul(qkv, model.tokens, model.xq, xq, model.qkv, _counter(model, phase), threads)
+    matmul(qkv, 0, model.tokens, model.xq, model.qkv, _counter(model, phase), threads)
     barrier(model.counters, arrivals + threads)
     _spread_rows(model, layer, qkv, start, scratch, _counter(model, phase + 1))
     barrier(model.counters, arrivals + 2 * threads)
@@ -179,24 +188,20 @@ def _attention_half(
     barrier(model.counters, arrivals + 3 * threads)
     _attended_rows(model, layer, start, scratch, _counter(model, phase + 3))
     barrier(model.counters, arrivals + 4 * threads)
-    matmul(output, model.tokens, model.aq, aq, model.added, _counter(model, phase + 4), threads)
+    matmul(output, 0, model.tokens, model.aq, model.added, _counter(model, phase + 4), threads)
     barrier(model.counters, arrivals + 5 * threads)
     return arrivals + 5 * threads
 
 
 @kernel
-def _mlp_half(model: Any, matrices: Any, index: int, threads: int, arrivals: int) -> int:
+def _mlp_half(model: Any, matrices: Any, index: int, scratch: int, threads: int, arrivals: int) -> int:
     """Gate and up, activation, down; the barriers passed so far."""
     phase = PHASES * index + 7
-    gate_up, down = matrices[4 * index + 2], matrices[4 * index + 3]
-    xq, hq = quantized(model.hidden), quantized(model.intermediate)
-    matmul(gate_up, model.tokens, model.xq, xq, model.gate_up, _counter(model, phase), threads)
+    _gated(model, matrices[4 * index + 2], scratch, _counter(model, phase), threads)
     barrier(model.counters, arrivals + threads)
-    _gated_rows(model, gate_up, _counter(model, phase + 1))
+    matmul(matrices[4 * index + 3], 0, model.tokens, model.hq, model.added, _counter(model, phase + 1), threads)
     barrier(model.counters, arrivals + 2 * threads)
-    matmul(down, model.tokens, model.hq, hq, model.added, _counter(model, phase + 2), threads)
-    barrier(model.counters, arrivals + 3 * threads)
-    return arrivals + 3 * threads
+    return arrivals + 2 * threads
 
 
 @kernel
@@ -213,9 +218,7 @@ def _finish_logits(model: Any, matrix: Any, first: int, count: int) -> None:
 @kernel
 def _logits(model: Any, matrix: Any, keep: int, phase: int, threads: int, arrivals: int) -> None:
     """The head over the last `keep` tokens."""
-    xq = quantized(model.hidden)
-    source = model.xq + xq * (model.tokens - keep)
-    matmul(matrix, keep, source, xq, model.logits, _counter(model, phase), threads)
+    matmul(matrix, model.tokens - keep, keep, model.xq, model.logits, _counter(model, phase), threads)
     if model.logit_scale != 1.0 or model.logit_softcap != 0.0:
         barrier(model.counters, arrivals + threads)
         share = fetch_add(_counter(model, phase + 1), 1)
@@ -240,10 +243,10 @@ def _pass(models: Any, layers: Any, matrices: Any, start: int, keep: int, thread
         _add_rows(model, output, layer.attention_post_norm, layer.mlp_norm, scratch, counter)
         arrivals += threads
         barrier(model.counters, arrivals)
-        arrivals = _mlp_half(model, matrices, index, threads, arrivals)
+        arrivals = _mlp_half(model, matrices, index, scratch, threads, arrivals)
         down = matrices[4 * index + 3]
         norm = layers[index + 1].attention_norm if index + 1 < model.layers else model.final_norm
-        counter = _counter(model, PHASES * index + 10)
+        counter = _counter(model, PHASES * index + 9)
         _add_rows(model, down, layer.mlp_post_norm, norm, scratch, counter)
         arrivals += threads
         barrier(model.counters, arrivals)

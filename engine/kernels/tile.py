@@ -15,6 +15,7 @@ from typing import Any, Final
 from llvmlite import ir
 from numba import types
 
+from engine.kernels.activations import GROUP, RECORD, SCALE, SUM, WEIGHTED
 from engine.kernels.formats import BLOCK_BYTES, HEADER_BYTES, TILE, Kind
 from engine.kernels.target import TARGET, Target
 from engine.kernels.vector import F16, F32, I8, I16, I32, I64, call, load, operation, pointer, splat
@@ -134,49 +135,49 @@ class _Tile:
         weights: ir.Value,
         blocks: ir.Value,
         x: ir.Value,
-        x_stride: ir.Value,
         out: ir.Value,
         out_stride: ir.Value,
     ) -> None:
         """All 16 rows, in as many passes as the registers are narrower."""
         lanes = _Lanes(self.target.lanes)
         for first in range(0, TILE, lanes.count):
-            sums = self._pass(builder, lanes, first, weights, blocks, x, x_stride)
+            sums = self._pass(builder, lanes, first, weights, blocks, x)
             for token, value in enumerate(sums):
                 row = builder.add(out, builder.mul(I64(token), out_stride))
                 builder.store(value, pointer(builder, builder.add(row, I64(4 * first)), lanes.floats), align=4)
 
     def _pass(
-        self,
-        builder: ir.IRBuilder,
-        lanes: _Lanes,
-        first: int,
-        weights: ir.Value,
-        blocks: ir.Value,
-        x: ir.Value,
-        x_stride: ir.Value,
+        self, builder: ir.IRBuilder, lanes: _Lanes, first: int, weights: ir.Value, blocks: ir.Value, x: ir.Value
     ) -> list[ir.Value]:
         """The loop over blocks for rows `first` and on; one float vector a token."""
         entry = builder.block
-        loop = builder.append_basic_block("blocks")
-        done = builder.append_basic_block("done")
-        rows = [builder.add(x, builder.mul(I64(token), x_stride)) for token in range(self.tokens)]
+        loop, done = builder.append_basic_block("blocks"), builder.append_basic_block("done")
+        end = builder.add(weights, builder.mul(blocks, I64(BLOCK_BYTES[self.kind])))
+        next_group = builder.mul(blocks, I64(GROUP * RECORD))
         builder.branch(loop)
         builder.position_at_end(loop)
-        block = builder.phi(I64)
-        block.add_incoming(I64(0), entry)
-        totals = [builder.phi(lanes.floats) for _ in rows]
+        here, records = builder.phi(I64), builder.phi(I64)
+        totals = [builder.phi(lanes.floats) for _ in range(self.tokens)]
+        for value, start in ((here, weights), (records, x)):
+            value.add_incoming(start, entry)
         for value in totals:
             value.add_incoming(ir.Constant(lanes.floats, None), entry)
-        here = builder.add(weights, builder.mul(block, I64(BLOCK_BYTES[self.kind])))
-        sums = self._block(builder, lanes, first, here, block, blocks, rows, totals)
-        following = builder.add(block, I64(1))
-        block.add_incoming(following, builder.block)
+        sums = self._block(builder, lanes, first, here, self._records(builder, records, next_group), totals)
+        following = builder.add(here, I64(BLOCK_BYTES[self.kind]))
+        here.add_incoming(following, builder.block)
+        records.add_incoming(builder.add(records, I64(GROUP * RECORD)), builder.block)
         for value, updated in zip(totals, sums, strict=True):
             value.add_incoming(updated, builder.block)
-        builder.cbranch(builder.icmp_signed("<", following, blocks), loop, done)
+        builder.cbranch(builder.icmp_unsigned("<", following, end), loop, done)
         builder.position_at_end(done)
         return sums
+
+    def _records(self, builder: ir.IRBuilder, first: ir.Value, next_group: ir.Value) -> list[ir.Value]:
+        """Addresses of the tokens' records of one block."""
+        groups = [first]
+        while len(groups) * GROUP < self.tokens:
+            groups.append(builder.add(groups[-1], next_group))
+        return [builder.add(groups[token // GROUP], I64(token % GROUP * RECORD)) for token in range(self.tokens)]
 
     def _block(
         self,
@@ -184,9 +185,7 @@ class _Tile:
         lanes: _Lanes,
         first: int,
         here: ir.Value,
-        block: ir.Value,
-        blocks: ir.Value,
-        rows: Sequence[ir.Value],
+        records: Sequence[ir.Value],
         totals: Sequence[ir.Value],
     ) -> list[ir.Value]:
         """One block of 32 columns for every token."""
@@ -195,26 +194,26 @@ class _Tile:
         codes = self._codes(builder, lanes, builder.add(here, I64(HEADER_BYTES[self.kind] + 4 * first)))
         dot = _dot(self.target, self.kind)
         sums = []
-        for row, before in zip(rows, totals, strict=True):
-            values = builder.add(row, builder.mul(block, I64(32)))
-            side = builder.add(builder.add(row, builder.mul(blocks, I64(32))), builder.mul(block, I64(4)))
-            tokens = [self._four(builder, lanes, builder.add(values, I64(4 * i))) for i in range(len(codes))]
-            start = self._start(builder, lanes, side, blocks)
+        for record, before in zip(records, totals, strict=True):
+            tokens = [self._four(builder, lanes, builder.add(record, I64(4 * i))) for i in range(len(codes))]
+            start = self._start(builder, lanes, record)
             integer = builder.sitofp(dot(builder, lanes, codes, tokens, start), lanes.floats)
-            factor = builder.fmul(scale, splat(builder, load(builder, side, F32, 4), lanes.count))
+            factor = builder.fmul(scale, self._number(builder, lanes, record, SCALE))
             total = self._fma(builder, lanes, integer, factor, before)
             if offset is not None:
-                weighted = load(builder, builder.add(side, builder.mul(blocks, I64(4))), F32, 4)
-                total = self._fma(builder, lanes, offset, splat(builder, weighted, lanes.count), total)
+                total = self._fma(builder, lanes, offset, self._number(builder, lanes, record, WEIGHTED), total)
             sums.append(total)
         return sums
 
-    def _start(self, builder: ir.IRBuilder, lanes: _Lanes, side: ir.Value, blocks: ir.Value) -> ir.Value:
+    def _start(self, builder: ir.IRBuilder, lanes: _Lanes, record: ir.Value) -> ir.Value:
         """Zero, or what takes the code of weight zero off: minus it times the activations' integer sum."""
         if not self.zero_code:
             return ir.Constant(lanes.ints, None)
-        total = load(builder, builder.add(side, builder.mul(blocks, I64(8))), I32, 4)
+        total = load(builder, builder.add(record, I64(SUM)), I32, 4)
         return splat(builder, builder.mul(total, I32(-self.zero_code)), lanes.count)
+
+    def _number(self, builder: ir.IRBuilder, lanes: _Lanes, record: ir.Value, at: int) -> ir.Value:
+        return splat(builder, load(builder, builder.add(record, I64(at)), F32, 4), lanes.count)
 
     def _header(self, builder: ir.IRBuilder, lanes: _Lanes, here: ir.Value, at: int) -> ir.Value:
         return builder.fpext(load(builder, builder.add(here, I64(at)), lanes.halves), lanes.floats)
@@ -243,11 +242,12 @@ class _Tile:
 def tile_product(kind: Kind, tokens: int) -> Callable[..., Any]:
     """An operation for Numba functions: 16 rows of weights times `tokens` rows of activations.
 
-    Its arguments, all int64: address of the tile, number of blocks, address of the first token's activations, bytes
-    from one token to the next, address of the first token's 16 results (float32), bytes from one to the next.
+    Its arguments, all int64: address of the tile, number of blocks, address of the first token's first record (see
+    activations.py; the tokens must stand in one group, or be whole groups), address of the first token's 16 results
+    (float32), bytes from one to the next.
     """
 
-    @operation(types.void, *(types.int64,) * 6)
+    @operation(types.void, *(types.int64,) * 5)
     def product(builder: ir.IRBuilder, *args: ir.Value) -> ir.Value:
         """One tile times a few tokens."""
         _Tile(TARGET, kind, tokens).emit(builder, *args)

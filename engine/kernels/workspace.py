@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from engine.decoder.config import DecoderConfig
 from engine.decoder.rope import RopeTable
-from engine.kernels.attention import HEAD, SCORES
+from engine.kernels.activations import activation_bytes
+from engine.kernels.attention import HEAD, MOST, SCORES
 from engine.kernels.cache import KernelCache
 from engine.kernels.formats import QuantizedMatrix
 from engine.kernels.plan import (
@@ -21,7 +22,6 @@ from engine.kernels.plan import (
     SILU,
     SPAN,
     SPLIT_TOKENS,
-    quantized_bytes,
 )
 from engine.kernels.step import EXTRA, PHASES
 from engine.kernels.sync import LINE
@@ -157,19 +157,18 @@ def _buffer_bytes(config: DecoderConfig, layer: KernelLayer) -> dict[str, int]:
     return {
         "counters": LINE * (PHASES * len(config.layers) + EXTRA),
         "x": 4 * CHUNK * config.hidden_size,
-        "xq": CHUNK * quantized_bytes(config.hidden_size),
+        "xq": activation_bytes(CHUNK, config.hidden_size),
         "qkv": 4 * CHUNK * layer.qkv.matrix.padded_rows,
         "queries": 4 * CHUNK * attended,
         "attended": 4 * CHUNK * attended,
-        "aq": CHUNK * quantized_bytes(attended),
+        "aq": activation_bytes(CHUNK, attended),
         "added": 4 * CHUNK * layer.output.matrix.padded_rows,
-        "gate_up": 4 * CHUNK * layer.gate_up.matrix.padded_rows,
-        "hq": CHUNK * quantized_bytes(config.intermediate_size),
+        "hq": activation_bytes(CHUNK, config.intermediate_size),
     }
 
 
 def _scratch_bytes(config: DecoderConfig) -> int:
     """A normed row, or the scores, partials and states of a group of queries."""
     partial = HEAD + 4 * config.head_dim
-    wanted = max(4 * config.hidden_size, SCORES + (4 + ROW_GROUP) * partial)
+    wanted = max(4 * config.hidden_size, SCORES + (MOST + ROW_GROUP) * partial)
     return -(-wanted // 4096) * 4096
