@@ -89,6 +89,11 @@ def _alternate(
     return alternate({name: settled(subject) for name, subject in subjects.items()}, runs)
 
 
+def _limit(options: ForwardOptions, reference: str, value: float) -> dict[str, float]:
+    """A promise, which is made beside transformers in one dtype only."""
+    return {"limit": value} if options.reference_dtype == reference else {}
+
+
 def ratios(figure: Figure, ours: str, theirs: str) -> Figure:
     """The figure with the ratio of two of its columns."""
     mine, other = figure.values.get(ours), figure.values.get(theirs)
@@ -112,7 +117,10 @@ def _bench(
         for subject in subjects.values():
             stack.enter_context(subject)
         measured = figures(subjects, tokenizer, options)
-        measured += [_memory_figure(subjects), _nll_figure(subjects, tokenizer.encode(options.text)[:NLL_TOKENS])]
+        measured += [
+            _memory_figure(subjects),
+            _nll_figure(subjects, tokenizer.encode(options.text)[:NLL_TOKENS], options),
+        ]
         about = {name: subject.about for name, subject in subjects.items()}
     return Report(bench, _about(entry, options, about), [ratios(f, "loquat", "transformers") for f in measured])
 
@@ -136,7 +144,13 @@ def _prefill_figures(
         rate = {name: len(ids) / value for name, value in seconds.items()}
         read = {name: _weights(subjects[name]) * passes[name] / seconds[name] / 1e9 for name in subjects}
         figures += [
-            Figure(f"prefill_{tokens}", f"prefill of {tokens:,} tokens", "tokens/s", rate, "more"),
+            Figure(
+                f"prefill_{tokens}",
+                f"prefill of {tokens:,} tokens",
+                "tokens/s",
+                {**rate, **_limit(options, "float32", 1.5)},
+                "more",
+            ),
             Figure(f"prefill_{tokens}_read", "  weights read", "GB/s", read, "more"),
         ]
     return figures
@@ -152,7 +166,13 @@ def _decode_figures(
         step = {name: 1000 * value for name, value in seconds.items()}
         read = {name: _weights(subjects[name]) / seconds[name] / 1e9 for name in subjects}
         figures += [
-            Figure(f"decode_{tokens}", f"decode at {tokens:,} tokens of context", "tokens/s", rate, "more"),
+            Figure(
+                f"decode_{tokens}",
+                f"decode at {tokens:,} tokens of context",
+                "tokens/s",
+                {**rate, **_limit(options, "bfloat16", 4.0)},
+                "more",
+            ),
             Figure(f"decode_{tokens}_step", "  one step", "ms", step),
             Figure(f"decode_{tokens}_read", "  weights read", "GB/s", read, "more"),
         ]
@@ -169,9 +189,9 @@ def _memory_figure(subjects: Mapping[str, SubjectProcess]) -> Figure:
     return Figure("peak_memory", "peak resident memory", "MiB", peak)
 
 
-def _nll_figure(subjects: Mapping[str, SubjectProcess], ids: list[int]) -> Figure:
+def _nll_figure(subjects: Mapping[str, SubjectProcess], ids: list[int], options: ForwardOptions) -> Figure:
     nll = {name: subject.ask("nll", ids=ids)["nll"] for name, subject in subjects.items()}
-    return Figure("nll", f"mean NLL of {len(ids):,} tokens", "nats", nll)
+    return Figure("nll", f"mean NLL of {len(ids):,} tokens", "nats", {**nll, **_limit(options, "float32", 1.015)})
 
 
 def _weights(subject: SubjectProcess) -> int:

@@ -15,6 +15,8 @@ from engine.bench.process import child_environment, loquat_subject
 from engine.errors import EngineError
 from engine.models.registry import ModelEntry
 
+PEAK_LIMIT: Final = 0.5
+NO_LIMITS: Final[Mapping[str, float]] = {}
 STAGES: Final = (
     ("process", "process start", "spawned", "began"),
     ("imports", "imports", "began", "imported"),
@@ -47,21 +49,24 @@ def bench_start(entry: ModelEntry, runs: int, gguf: Path | None = None, warm_up:
         "runs": runs,
         "transformers loads": Path(sources["transformers"]).name,
     }
-    return Report("start", about, start_figures(results))
+    return Report("start", about, start_figures(results, {"total": 0.25} if gguf else {}))
 
 
-def start_figures(results: Mapping[str, Sequence[Mapping[str, float]]]) -> list[Figure]:
-    """The medians of each stage, from the moments of every run."""
+def start_figures(
+    results: Mapping[str, Sequence[Mapping[str, float]]], limits: Mapping[str, float] = NO_LIMITS
+) -> list[Figure]:
+    """The medians of each stage, from the moments of every run, with what is promised of some ratios."""
     figures = []
     for name, label, start, end in STAGES:
         seconds = medians({path: [run[end] - run[start] for run in of] for path, of in results.items()})
-        figures.append(Figure(name, label, "s", _compared(seconds)))
+        figures.append(Figure(name, label, "s", _compared(seconds, limits.get(name))))
     peak = medians({path: [run["peak_bytes"] / 2**20 for run in of] for path, of in results.items()})
-    return [*figures, Figure("peak_memory", "peak resident memory", "MiB", _compared(peak))]
+    return [*figures, Figure("peak_memory", "peak resident memory", "MiB", _compared(peak, PEAK_LIMIT))]
 
 
-def _compared(values: Mapping[str, float]) -> dict[str, float | None]:
-    return {**values, "ratio": values["loquat"] / values["transformers"]}
+def _compared(values: Mapping[str, float], limit: float | None) -> dict[str, float | None]:
+    promise = {} if limit is None else {"limit": limit}
+    return {**values, "ratio": values["loquat"] / values["transformers"], **promise}
 
 
 def _run(path: str, source: str) -> dict[str, Any]:

@@ -67,6 +67,11 @@ class Talk:
         """One turn."""
         return _last(self._engine.stream(request_for(messages, conversation, tokens, reuse)))
 
+    def step_ms(self, messages: Sequence[Message], conversation: str, tokens: int) -> float:
+        """Milliseconds of one decode step after these messages: the median of a reply without drafted tokens."""
+        itl = _last(self._engine.stream(request_for(messages, conversation, tokens, speculate=False))).stats.itl_ms
+        return itl.p50 if itl else 0.0
+
     def rewrite(self, messages: Sequence[Message], tokens: int, speculate: bool) -> Finished:
         """One turn of a conversation that has no cache of its own, with prompt-lookup decoding or without."""
         return _last(self._engine.stream(request_for(messages, "", tokens, reuse=False, speculate=speculate)))

@@ -22,6 +22,7 @@ from engine.paths import Paths
 from engine.tokenizer import load_tokenizer
 
 TURNS: Final = 7
+_CHUNK_S: Final = 0.1  # about what a chunk of prefill takes: cancelled at another point of it in each run
 _MARGIN: Final = 64  # tokens of a prompt that are no question: roles, and a reply of one token
 
 
@@ -110,8 +111,7 @@ class _Bench:
         self.talk.ask(messages, "main")
 
         def kept() -> float:
-            itl = self.talk.ask(messages, "main", self.sizes.reply).stats.itl_ms
-            steps.append(itl.p50 if itl else 0.0)
+            steps.append(self.talk.step_ms(messages, "main", self.sizes.reply))
             return self.talk.ttft(messages, "main")
 
         sides = {"reuse": kept, "fresh": lambda: self.talk.ttft(messages, "main", reuse=False)}
@@ -140,13 +140,15 @@ class _Bench:
         stops, found, read = [], [], []
         for n in range(self.runs):
             messages = [self.talk.question(self.sizes.cancelled)]
-            done = self.talk.cancel(messages, f"cancelled {n}", delay_s=0.007 * n)
+            done = self.talk.cancel(messages, f"cancelled {n}", delay_s=_CHUNK_S * n / self.runs)
             if done is not None:
                 stops.append(1000 * done.stop_s)
                 read.append(float(done.read))
                 found.append(float(self.talk.ask(messages, f"cancelled {n}").stats.cached_tokens))
-        stop = statistics.median(stops) if stops else None
-        yield Figure("cancel", "stop a long prefill", "ms", {"reuse": stop, "limit": 150.0}, checked="reuse")
+        stop = max(stops, default=None)
+        yield Figure(
+            "cancel", "stop a long prefill, longest of all runs", "ms", {"reuse": stop, "limit": 150.0}, checked="reuse"
+        )
         tokens = {"reuse": statistics.median(found), "fresh": statistics.median(read)} if read else {}
         ratio = tokens["reuse"] / tokens["fresh"] if tokens and tokens["fresh"] else None
         values = {**tokens, "ratio": ratio, "limit": 1.0}
