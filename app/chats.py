@@ -10,6 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from app.draft import DraftWatch
 from app.engine_bridge import EngineBridge
 from app.live import ModelState, Notice
 from app.migrations import StoreError
@@ -53,7 +54,9 @@ class Chats(QObject):
         self._sessions: dict[str, Session] = {}
         self._routes: dict[str, Session] = {}  # request id -> who asked
         self._current: Session | None = None
-        self._loader = ModelLoader(bridge, self)
+        self._loader = ModelLoader(bridge, settings.engine_config, self)
+        self._draft = DraftWatch(self)
+        self._to_forget: list[str] = []  # their caches go once there is a model to know them
         self._undo_ends = QTimer(self)
         self._undo_ends.setSingleShot(True)
         self._undo_ends.setInterval(UNDO_MS)
@@ -64,6 +67,7 @@ class Chats(QObject):
         self._loader.changed.connect(self.model_changed)
         self._loader.ready.connect(self._model_ready)
         self._loader.failed.connect(self._model_failed)
+        self._draft.due.connect(self._read_ahead)
         self._undo_ends.timeout.connect(self._purge)
         self._settings.save_failed.connect(self._say)
         self._store_reported.connect(self._say_of_store, Qt.ConnectionType.QueuedConnection)
@@ -90,8 +94,9 @@ class Chats(QObject):
 
     def restore(self, new: bool = False) -> None:
         """Read the list and open the last conversation, or begin a new one."""
-        self._store.purge_deleted()
         try:
+            self._to_forget = self._store.deleted()
+            self._store.purge_deleted()
             self._listed = {c.id: c for c in self._store.conversations()}
         except StoreError as error:
             self.notice.emit(Notice(error.sentence, error.detail))
@@ -155,6 +160,10 @@ class Chats(QObject):
         self._update(conversation)
         self.open(conversation_id)
 
+    def draft_changed(self, text: str) -> None:
+        """The question that is being written in the current chat has changed."""
+        self._draft.edit(text)
+
     def load_model(self, name: str | None) -> None:
         """Load a model by name, or the default one."""
         self._loader.load(name)
@@ -197,6 +206,7 @@ class Chats(QObject):
         """Stop what goes on; replies in progress are saved as far as they came."""
         self._bridge.arrived.disconnect(self.apply)  # figures that come now would find a closed store
         self._undo_ends.stop()
+        self._draft.stop()
         self._loader.cancel()
         for session in self._sessions.values():
             session.stop("partial")
@@ -228,15 +238,25 @@ class Chats(QObject):
         state = self.model
         model = state.info.name if state.phase == "ready" and state.info else ""
         problem = state.sentence or "No model is loaded." if state.phase in ("none", "failed") else ""
-        return TurnOptions(self._settings.sampling(), self._settings.get("system_prompt"), model, problem)
+        settings = self._settings
+        return TurnOptions(settings.sampling(), settings.get("system_prompt"), model, problem, settings.overflow)
+
+    def _read_ahead(self, draft: str = "") -> None:
+        """Let what the next question will begin with be read; without a draft, what was said so far."""
+        session = self._current
+        ready = self.model.phase == "ready" and self._settings.get("read_ahead")
+        if session is None or session.busy or not ready or not (draft or session.messages()):
+            return
+        self._bridge.prefill_ahead(session.draft(draft))
 
     def _show(self, session: Session) -> None:
         before, self._current = self._current, session
         self.current_changed.emit(session)
         if before is not None and not before.stored:
-            self._forget(before.conversation.id)
+            self._drop(before.conversation.id)
+        self._read_ahead()
 
-    def _forget(self, conversation_id: str) -> None:
+    def _drop(self, conversation_id: str) -> None:
         session = self._sessions.pop(conversation_id, None)
         if session is not None:
             self._routes = {request: asker for request, asker in self._routes.items() if asker is not session}
@@ -244,9 +264,18 @@ class Chats(QObject):
 
     def _purge(self) -> None:
         for conversation_id in self._deleted:
-            self._forget(conversation_id)
+            self._drop(conversation_id)
+        self._to_forget += self._deleted
         self._deleted.clear()
         self._store.purge_deleted()
+        self._forget_caches()
+
+    def _forget_caches(self) -> None:
+        """Have the caches removed of what was deleted for good."""
+        if self.model.phase == "ready":
+            for conversation_id in self._to_forget:
+                self._bridge.forget(conversation_id)
+            self._to_forget.clear()
 
     def _update(self, conversation: Conversation) -> None:
         self._listed[conversation.id] = conversation
@@ -255,6 +284,8 @@ class Chats(QObject):
     def _model_ready(self) -> None:
         for session in list(self._sessions.values()):
             session.model_ready()
+        self._forget_caches()
+        self._read_ahead()
 
     def _model_failed(self, sentence: str, detail: str, cancelled: bool) -> None:
         waiting = [session for session in self._sessions.values() if session.waiting]

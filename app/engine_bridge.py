@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from engine.chat import ChatRequest, RequestHandle
+from engine.chat import ChatRequest, Message, RequestHandle
+from engine.config import EngineConfig
 from engine.events import Event
 
 CLOSE_TIMEOUT_S: Final = 3.0
@@ -21,16 +22,40 @@ class WorkerLike(Protocol):
         """Start the thread."""
         ...
 
-    def load(self, name: str | None) -> RequestHandle:
+    def load(self, name: str | None, config: EngineConfig) -> RequestHandle:
         """Make the named model (None: the default) ready."""
         ...
 
-    def add_model(self, path: Path) -> RequestHandle:
+    def add_model(self, path: Path, config: EngineConfig) -> RequestHandle:
         """Import a file or folder, then load it."""
         ...
 
     def submit(self, request: ChatRequest) -> RequestHandle:
         """Answer a request after those before it."""
+        ...
+
+    def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
+        """Read what a request whose last message is a draft will begin with, when nothing else is to be done."""
+        ...
+
+    def list_models(self) -> RequestHandle:
+        """Say which models there are."""
+        ...
+
+    def set_default_model(self, name: str) -> RequestHandle:
+        """Load this model when none is named."""
+        ...
+
+    def remove_model(self, name: str) -> RequestHandle:
+        """Delete a model from the disk."""
+        ...
+
+    def check(self, messages: Sequence[Message], started_on: str) -> RequestHandle:
+        """Answer a conversation with its cache and without."""
+        ...
+
+    def forget(self, conversation_id: str) -> RequestHandle:
+        """Drop the caches of a conversation that was deleted for good."""
         ...
 
     def close(self, timeout_s: float) -> bool:
@@ -61,17 +86,41 @@ class EngineBridge(QObject):
         if not self._closed:
             self.arrived.emit(event)
 
-    def load(self, name: str | None) -> RequestHandle:
-        """Make the named model (None: the default) ready; returns at once."""
-        return self._worker.load(name)
+    def load(self, name: str | None, config: EngineConfig) -> RequestHandle:
+        """Make the named model (None: the default) ready; returns at once, as all that follow."""
+        return self._worker.load(name, config)
 
-    def add_model(self, path: Path) -> RequestHandle:
-        """Import a model file or folder, then load it; returns at once."""
-        return self._worker.add_model(path)
+    def add_model(self, path: Path, config: EngineConfig) -> RequestHandle:
+        """Import a model file or folder, then load it."""
+        return self._worker.add_model(path, config)
+
+    def list_models(self) -> RequestHandle:
+        """Say which models there are."""
+        return self._worker.list_models()
+
+    def set_default_model(self, name: str) -> RequestHandle:
+        """Load this model when none is named."""
+        return self._worker.set_default_model(name)
+
+    def remove_model(self, name: str) -> RequestHandle:
+        """Delete a model from the disk."""
+        return self._worker.remove_model(name)
 
     def submit(self, request: ChatRequest) -> RequestHandle:
-        """Answer a request after those before it; returns at once."""
+        """Answer a request after those before it."""
         return self._worker.submit(request)
+
+    def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
+        """Read what a request whose last message is a draft will begin with, when nothing else is to be done."""
+        return self._worker.prefill_ahead(request)
+
+    def check(self, messages: Sequence[Message], started_on: str) -> RequestHandle:
+        """Answer a conversation with its cache and without."""
+        return self._worker.check(messages, started_on)
+
+    def forget(self, conversation_id: str) -> RequestHandle:
+        """Drop the caches of a conversation that was deleted for good."""
+        return self._worker.forget(conversation_id)
 
     def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> bool:
         """Drop all further events and end the worker, waiting at most `timeout_s` seconds; whether it ended."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.config import EngineConfig
 from engine.events import LoadProgress, ModelInfo
 
 TurnPhase = Literal["idle", "queued", "prefill", "decode"]
@@ -46,12 +47,14 @@ class ModelState:
         info: The model that answers; None until one is loaded.
         step: The latest step of a download, import or load in progress.
         sentence: For people: what goes on, or why it failed.
+        config: How `info` was loaded.
     """
 
     phase: ModelPhase = "none"
     info: ModelInfo | None = None
     step: LoadProgress | None = None
     sentence: str = ""
+    config: EngineConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)

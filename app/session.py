@@ -16,7 +16,7 @@ from app.store import Store
 from app.stream_buffer import StreamBuffer
 from app.tree import MessageTree
 from app.turn import Turn, TurnOptions
-from engine.chat import ChatRequest, RequestHandle
+from engine.chat import ChatRequest, Message, RequestHandle
 from engine.errors import Cancelled
 from engine.events import Event, Failed, Finished, FinishReason, PrefillProgress, TextDelta
 
@@ -154,6 +154,14 @@ class Session(QObject):
         self._begin(submitted_at)
         return True
 
+    def draft(self, text: str) -> ChatRequest:
+        """The request that a question would be, to be read ahead while it is still being written."""
+        options = self._options()
+        asked = StoredMessage(self._conversation.id, "user", turns.sound(text))
+        system_prompt = self._conversation.system_prompt if self._stored else options.system_prompt
+        messages = turns.prompt_messages(system_prompt, [*self._messages, asked], options.model)
+        return self._request(asked.id, messages, options, time.perf_counter())
+
     def retry(self) -> None:
         """Ask the last question again; an unfinished reply to it stays in the tree, beside the new one."""
         submitted_at = time.perf_counter()
@@ -272,7 +280,6 @@ class Session(QObject):
         turn = Turn(
             conversation_id=self._conversation.id,
             parent_id=self._messages[-1].id,
-            params=options.params,
             submitted_at=submitted_at,
             context_before=self._live.context_used,
         )
@@ -284,17 +291,23 @@ class Session(QObject):
             self.model_failed(options.problem, "")
 
     def _dispatch(self, turn: Turn) -> None:
-        turn.model = self._options().model
-        conversation = self._conversation
-        request = ChatRequest(
-            id=turn.request_id,
-            messages=turns.prompt_messages(conversation.system_prompt, self._messages, turn.model),
-            params=turn.params,
-            conversation_id=conversation.id,
-            started_on=conversation.started_on,
-            submitted_at=turn.submitted_at,
+        options = self._options()
+        turn.model = options.model
+        messages = turns.prompt_messages(self._conversation.system_prompt, self._messages, turn.model)
+        turn.handle = self._ask(self._request(turn.request_id, messages, options, turn.submitted_at))
+
+    def _request(
+        self, request_id: str, messages: tuple[Message, ...], options: TurnOptions, submitted_at: float
+    ) -> ChatRequest:
+        return ChatRequest(
+            id=request_id,
+            messages=messages,
+            params=options.params,
+            conversation_id=self._conversation.id,
+            started_on=self._conversation.started_on,
+            overflow=options.overflow,
+            submitted_at=submitted_at,
         )
-        turn.handle = self._ask(request)
 
     def _grow(self, turn: Turn, delta: TextDelta) -> None:
         first = not turn.token_ids

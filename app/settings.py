@@ -1,4 +1,4 @@
-"""Every setting declared once: default, range, label, help. Values live in one JSON file."""
+"""The values of the settings: in one JSON file, checked by their declarations."""
 
 from __future__ import annotations
 
@@ -6,148 +6,20 @@ import json
 import logging
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from engine.config import MAX_SEED, SamplingParams
+from app.declarations import GIB, SETTINGS, Setting
+from engine.chat import Overflow
+from engine.config import EngineConfig, SamplingParams
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["choice", "number", "integer", "text"]
 SAVE_DELAY_MS: Final = 300  # a slider that is dragged must not write a file per pixel
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting.
-
-    Attributes:
-        default: Also what a missing or unusable value in the file becomes.
-        label, help: For the settings dialog; both are empty for what the program remembers by itself.
-        low, high: Bounds of a number or integer, inclusive.
-        choices: The values of a choice.
-        optional: Whether None ("automatic") is allowed.
-    """
-
-    name: str
-    kind: Kind
-    default: Any
-    label: str = ""
-    help: str = ""
-    low: float = 0
-    high: float = 0
-    choices: tuple[str, ...] = ()
-    optional: bool = False
-
-    def check(self, value: Any) -> Any:  # noqa: ANN401 - a value of any kind comes in from the file
-        """The value, if it is allowed.
-
-        Raises:
-            ValueError: It is not; the message is a sentence that says what is.
-        """
-        if value is None and self.optional:
-            return None
-        if self.kind == "text":
-            return self._require(value, isinstance(value, str), "must be text")
-        if self.kind == "choice":
-            return self._require(value, value in self.choices, f"must be one of {', '.join(self.choices)}")
-        types = (int,) if self.kind == "integer" else (int, float)
-        fits = isinstance(value, types) and not isinstance(value, bool) and self.low <= value <= self.high
-        return self._require(value, fits, f"must be between {self.low:g} and {self.high:g}")
-
-    def _require(self, value: Any, fits: bool, rule: str) -> Any:  # noqa: ANN401
-        if not fits:
-            raise ValueError(f"{self.label or self.name} {rule}.")
-        return value
-
-
-_SAMPLING: Final = SamplingParams()
-SETTINGS: Final = (
-    Setting(
-        "theme",
-        "choice",
-        "system",
-        "Theme",
-        "Light or dark, or as the system says.",
-        choices=("system", "light", "dark"),
-    ),
-    Setting(
-        "system_prompt",
-        "text",
-        "",
-        "System prompt",
-        "Said to the model before a new conversation; conversations that have begun keep theirs.",
-    ),
-    Setting(
-        "temperature",
-        "number",
-        _SAMPLING.temperature,
-        "Temperature",
-        "0 always takes the likeliest word; higher is more varied.",
-        low=0,
-        high=2,
-    ),
-    Setting(
-        "top_k",
-        "integer",
-        _SAMPLING.top_k,
-        "Top k",
-        "Chooses among this many likeliest tokens; 0 is no limit.",
-        low=0,
-        high=1_000_000,
-    ),
-    Setting(
-        "top_p",
-        "number",
-        _SAMPLING.top_p,
-        "Top p",
-        "Chooses among the likeliest tokens that make up this share.",
-        low=0,
-        high=1,
-    ),
-    Setting(
-        "min_p",
-        "number",
-        _SAMPLING.min_p,
-        "Min p",
-        "Leaves out tokens less likely than this fraction of the likeliest.",
-        low=0,
-        high=1,
-    ),
-    Setting(
-        "repetition_penalty",
-        "number",
-        _SAMPLING.repetition_penalty,
-        "Repetition penalty",
-        "Above 1, words that were used become less likely.",
-        low=0.1,
-        high=5,
-    ),
-    Setting(
-        "seed",
-        "integer",
-        None,
-        "Seed",
-        "The same seed gives the same answer; empty draws one each time.",
-        low=0,
-        high=MAX_SEED,
-        optional=True,
-    ),
-    Setting(
-        "max_tokens",
-        "integer",
-        None,
-        "Longest answer",
-        "In tokens; empty means until the context is full.",
-        low=1,
-        high=10_000_000,
-        optional=True,
-    ),
-    Setting("window_geometry", "text", ""),
-)
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 
 
@@ -171,6 +43,8 @@ class Settings(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(SAVE_DELAY_MS)
         self._timer.timeout.connect(self.save)
+        if any(name in self._stored and value != self._stored[name] for name, value in self._values.items()):
+            self.save()  # what was not usable is out of the file from now on
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - its kind is in the declaration
         """The value of a setting."""
@@ -197,6 +71,33 @@ class Settings(QObject):
         """How replies are sampled."""
         names = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed", "max_tokens")
         return SamplingParams(**{name: self._values[name] for name in names})
+
+    def engine_config(self) -> EngineConfig:
+        """How models are loaded."""
+        value = self._values
+        percent = value["memory_percent"]
+        return EngineConfig(
+            device=value["device"],
+            dtype=value["dtype"],
+            kv_dtype=value["kv_dtype"],
+            threads=value["threads"] or 0,
+            max_context=value["max_context"],
+            memory_utilization=None if percent is None else percent / 100,
+            save_caches=value["save_caches"],
+            cache_disk_bytes=int(value["cache_disk_gib"] * GIB),
+        )
+
+    @property
+    def overflow(self) -> Overflow:
+        """What to do when a conversation outgrows the context."""
+        policy: Overflow = self._values["overflow"]
+        return policy
+
+    def reset_all(self) -> None:
+        """Go back to the defaults of everything that the person can set."""
+        for setting in SETTINGS:
+            if setting.label:
+                self.reset(setting.name)
 
     def save(self) -> None:
         """Write the file, whole or not at all. Values of a newer version that are not known here stay in it."""

@@ -139,6 +139,10 @@ class Store:
         """Undo `delete`."""
         self._write(("UPDATE conversation SET deleted_at = NULL WHERE id = ?", (conversation_id,)))
 
+    def deleted(self) -> list[str]:
+        """The ids of conversations that are deleted and not purged yet."""
+        return [row[0] for row in self._read("SELECT id FROM conversation WHERE deleted_at IS NOT NULL")]
+
     def purge_deleted(self, before: float | None = None) -> None:
         """Remove for good what was deleted at or before a time (seconds since the epoch; None: now)."""
         limit = time.time() if before is None else before

@@ -9,7 +9,7 @@ from typing import Final
 
 from app.live import LiveTurn
 from app.records import Status, StoredMessage, new_id
-from engine.chat import Message, RequestHandle
+from engine.chat import Message, Overflow, RequestHandle
 from engine.config import SamplingParams
 from engine.events import FinishReason, PrefillProgress, TextDelta
 from engine.stats import TurnStats, decode_rate
@@ -29,12 +29,14 @@ class TurnOptions:
     Attributes:
         model: Name of the loaded model; empty while none is ready, then the question waits.
         problem: Why no model will be ready; empty while one is loading.
+        overflow: What to do when the conversation outgrows the context.
     """
 
     params: SamplingParams
     system_prompt: str
     model: str
     problem: str = ""
+    overflow: Overflow = "drop_oldest"
 
 
 @dataclass(slots=True)
@@ -51,7 +53,6 @@ class Turn:
 
     conversation_id: str
     parent_id: str
-    params: SamplingParams
     submitted_at: float
     context_before: int = 0
     request_id: str = field(default_factory=new_id)

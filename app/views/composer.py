@@ -22,6 +22,7 @@ class Composer(QFrame):
     send_requested = Signal(str)
     stop_requested = Signal()
     paged = Signal(int)
+    edited = Signal(str)  # the text as it is now
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +38,7 @@ class Composer(QFrame):
         self._button.setCursor(Qt.CursorShape.PointingHandCursor)
         self._lay_out()
         self._editor.submitted.connect(self._submit)
-        self._editor.textChanged.connect(self._update_button)
+        self._editor.textChanged.connect(self._text_changed)
         self._editor.paged.connect(self.paged)
         self._editor.focus_changed.connect(self._mark_focus)
         self._button.clicked.connect(self._press)
@@ -115,6 +116,10 @@ class Composer(QFrame):
         else:
             self._submit()
         self.focus_editor()
+
+    def _text_changed(self) -> None:
+        self._update_button()
+        self.edited.emit(self.text)
 
     def _update_button(self) -> None:
         self._button.setText("Stop" if self._busy else "Send")

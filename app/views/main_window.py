@@ -100,6 +100,7 @@ class MainWindow(QWidget):
         self.composer.send_requested.connect(self._send)
         self.composer.stop_requested.connect(self._stop)
         self.composer.paged.connect(self.chat.page)
+        self.composer.edited.connect(self._chats.draft_changed)
         self.progress.cancel_requested.connect(self._chats.cancel_load)
         self._scrim.clicked.connect(partial(self.show_sidebar, False))
         self._chats.list_changed.connect(self._show_list)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.chat import ChatRequest, RequestHandle
+from engine.config import EngineConfig
 from engine.errors import Cancelled, EngineError
 from engine.events import (
     Event,
@@ -90,6 +91,9 @@ class FakeWorker:
         self.loads = list(loads)
         self.requests: list[ChatRequest] = []
         self.loaded: list[str | Path | None] = []
+        self.configs: list[EngineConfig] = []
+        self.ahead: list[ChatRequest] = []
+        self.forgotten: list[str] = []
         self._commands: queue.SimpleQueue[tuple[RequestHandle, Iterator[Event]] | None] = queue.SimpleQueue()
         self._handles: list[RequestHandle] = []
         self._closing = threading.Event()
@@ -98,11 +102,19 @@ class FakeWorker:
     def start(self) -> None:
         self.thread.start()
 
-    def load(self, name: str | None) -> RequestHandle:
-        return self._load(name)
+    def load(self, name: str | None, config: EngineConfig) -> RequestHandle:
+        return self._load(name, config)
 
-    def add_model(self, path: Path) -> RequestHandle:
-        return self._load(path)
+    def add_model(self, path: Path, config: EngineConfig) -> RequestHandle:
+        return self._load(path, config)
+
+    def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
+        self.ahead.append(request)
+        return RequestHandle(request.id)
+
+    def forget(self, conversation_id: str) -> RequestHandle:
+        self.forgotten.append(conversation_id)
+        return RequestHandle("forget")
 
     def submit(self, request: ChatRequest) -> RequestHandle:
         self.requests.append(request)
@@ -117,8 +129,9 @@ class FakeWorker:
         self.thread.join(timeout_s)
         return not self.thread.is_alive()
 
-    def _load(self, source: str | Path | None) -> RequestHandle:
+    def _load(self, source: str | Path | None, config: EngineConfig) -> RequestHandle:
         self.loaded.append(source)
+        self.configs.append(config)
         handle = RequestHandle(f"load-{len(self.loaded)}")
         return self._put(handle, self._loading(handle))
 

@@ -164,6 +164,7 @@ def test_what_was_deleted_is_purged_in_the_end(qtbot, ready_world, how, loquat_h
         qtbot.waitUntil(lambda: not world.chats._undo_ends.isActive())
         undo()
         assert "no longer" in world.notices[-1].sentence
+    assert world.worker.forgotten == [session.conversation.id], "its caches go too"
     assert world.store.flush()
     db = sqlite3.connect(loquat_home.database)
     assert db.execute("SELECT count(*) FROM message").fetchone() == (0,)
@@ -354,10 +355,12 @@ def test_settings_of_the_moment_go_into_the_request(qtbot, ready_world):
     world = ready_world()
     world.settings.set("temperature", 0)
     world.settings.set("max_tokens", 7)
+    world.settings.set("overflow", "stop")
     world.session.send("q")
     finish(qtbot, world)
     params = world.worker.requests[0].params
     assert params.greedy
+    assert world.worker.requests[0].overflow == "stop"
     assert params.max_tokens == 7
     world.close()
     assert json.loads((world.settings._path).read_text())["max_tokens"] == 7

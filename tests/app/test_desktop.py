@@ -28,10 +28,10 @@ PROGRAM = textwrap.dedent(
     from tests.app.fake_worker import FakeWorker
 
     class Worker(FakeWorker):
-        def load(self, name):
+        def load(self, name, config):
             window = next(w for w in QApplication.topLevelWidgets() if w.objectName() == "window")
             print("loading", name, window.isVisible(), window.windowTitle(), flush=True)
-            return super().load(name)
+            return super().load(name, config)
 
     QMessageBox.critical = lambda parent, title, sentence: print("shown:", sentence, flush=True)
     model = sys.argv[1] if len(sys.argv) > 1 else None
@@ -141,9 +141,9 @@ def test_the_model_is_loaded_only_when_the_window_has_been_painted(qtbot, make_d
     told = []
 
     class Worker(FakeWorker):
-        def load(self, name):
+        def load(self, name, config):
             told.append("load")
-            return super().load(name)
+            return super().load(name, config)
 
     desktop = make_desktop(worker=Worker)
     watcher = Paints(told)

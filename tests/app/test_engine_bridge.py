@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, Qt, QThread
 
 from app.engine_bridge import EngineBridge
 from engine.chat import ChatRequest, Message
+from engine.config import EngineConfig
 from engine.events import Finished, Loaded
 from tests.app.fake_worker import FakeWorker, Reply
 
@@ -32,7 +33,7 @@ def test_events_arrive_in_order_in_the_windows_thread(qtbot, bridge):
         threads.append(QThread.currentThread())
 
     bridge.arrived.connect(take, Qt.ConnectionType.QueuedConnection)
-    load = bridge.load(None)
+    load = bridge.load(None, EngineConfig())
     answer = bridge.submit(request())
     assert not events, "nothing may come before the event loop runs"
     qtbot.waitUntil(lambda: bool(events) and isinstance(events[-1], Finished))

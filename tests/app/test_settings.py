@@ -5,8 +5,9 @@ import json
 import pytest
 
 from app import settings as module
-from app.settings import SETTINGS, Settings, write_atomically
-from engine.config import SamplingParams
+from app.declarations import SETTINGS
+from app.settings import Settings, write_atomically
+from engine.config import EngineConfig, SamplingParams
 
 
 @pytest.fixture
@@ -23,10 +24,36 @@ def test_every_default_is_allowed_and_every_visible_setting_explained(path):
 
 
 def test_the_bounds_are_within_the_engines(path):
+    settings = Settings(path)
     for setting in SETTINGS:
-        if setting.kind in ("number", "integer"):
-            for value in (setting.low, setting.high):
-                SamplingParams(**{setting.name: int(value) if setting.kind == "integer" else value})
+        values = [setting.low, setting.high] if setting.kind in ("number", "integer") else list(setting.choices)
+        for value in values:
+            settings.set(setting.name, int(value) if setting.kind == "integer" else value)
+            settings.sampling()
+            settings.engine_config()
+        settings.reset(setting.name)
+
+
+def test_the_engine_gets_what_is_set(path):
+    settings = Settings(path)
+    assert settings.engine_config() == EngineConfig()
+    values = {"memory_percent": 50, "cache_disk_gib": 1.5, "threads": 3, "save_caches": False, "max_context": 4096}
+    for name, value in (values | {"dtype": "int8", "kv_dtype": "float16", "device": "cpu"}).items():
+        settings.set(name, value)
+    assert settings.engine_config() == EngineConfig(
+        device="cpu",
+        dtype="int8",
+        kv_dtype="float16",
+        threads=3,
+        max_context=4096,
+        memory_utilization=0.5,
+        save_caches=False,
+        cache_disk_bytes=3 << 29,
+    )
+    settings.set("window_geometry", "kept")
+    settings.reset_all()
+    assert settings.engine_config() == EngineConfig()
+    assert settings.get("window_geometry") == "kept"
 
 
 def test_a_change_is_told_saved_a_moment_later_and_read_again(qtbot, path):
@@ -60,9 +87,11 @@ def test_the_same_value_is_no_change_and_reset_forgets(qtbot, path):
         ("temperature", 2.5, "Temperature must be between 0 and 2."),
         ("temperature", "hot", "Temperature must be between 0 and 2."),
         ("temperature", float("nan"), "Temperature must be between 0 and 2."),
-        ("top_k", 1.5, "Top k must be between 0 and 1e+06."),
-        ("top_k", True, "Top k must be between 0 and 1e+06."),
+        ("top_k", 1.5, "Top k must be between 0 and 1,000,000."),
+        ("top_k", True, "Top k must be between 0 and 1,000,000."),
         ("system_prompt", None, "System prompt must be text."),
+        ("read_ahead", 1, "Read while you type must be on or off."),
+        ("dtype", ["int8"], "Weight format must be one of auto, int4, int8, nf4, float32, bfloat16, float16."),
     ],
 )
 def test_what_is_not_allowed_is_refused_with_a_sentence(path, name, value, sentence):
@@ -77,10 +106,11 @@ def test_what_is_not_allowed_is_refused_with_a_sentence(path, name, value, sente
 @pytest.mark.expects_log("a setting is not usable: Temperature must")
 def test_an_unusable_value_becomes_the_default_and_unknown_ones_stay(path):
     path.parent.mkdir()
-    path.write_text('{"temperature": 99, "from_the_future": [1], "max_tokens": null}')
+    path.write_text('{"temperature": 99, "from_the_future": [1]}')
     settings = Settings(path)
     assert settings.get("temperature") == SamplingParams().temperature
     assert settings.trouble == ""
+    assert json.loads(path.read_text()) == {"from_the_future": [1]}, "healed"
     settings.set("top_k", 5)
     settings.save()
     assert json.loads(path.read_text()) == {"from_the_future": [1], "top_k": 5}
