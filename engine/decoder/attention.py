@@ -104,20 +104,22 @@ def _attend_capped(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scores:
     return torch.bmm(weights.view_as(products), v).view(heads, n, head_dim)
 
 
-def attend_one(q: Tensor, k: Tensor, v: Tensor, scores: Scores) -> Tensor:
-    """Attention of one query over all keys given: two small products instead of a fused kernel's fixed cost.
+def attend_one(q: Tensor, k: Tensor, v: Tensor, scores: Scores, mask: Tensor | None = None) -> Tensor:
+    """Attention of one query over the keys given: two small products instead of a fused kernel's fixed cost.
 
     Args:
         q: [kv_heads, groups, head_dim].
         k: [kv_heads, m, head_dim].
         v: The same shape.
         scores: How products become scores.
+        mask: 0 or -inf for each key, [m]; None sees all.
 
     Returns:
         [kv_heads, groups, head_dim].
     """
     products = torch.baddbmm(q.new_empty(1), q, k.transpose(1, 2), beta=0, alpha=scores.scale)
-    weights = torch.softmax(_cap(products, scores.softcap), -1, dtype=torch.float32).to(q.dtype)
+    capped = _cap(products, scores.softcap)
+    weights = torch.softmax(capped if mask is None else capped + mask, -1, dtype=torch.float32).to(q.dtype)
     return torch.bmm(weights, v)
 
 

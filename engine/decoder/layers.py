@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import torch
@@ -62,12 +62,13 @@ class Decoder:
     def prefill(self, ids: Tensor, cache: KVCache, keep: int) -> Tensor:
         """Hidden states of the last `keep` of the tokens [n], which are written to the cache; [keep, hidden_size]."""
         start, end = cache.length, cache.length + ids.shape[0]
-        rows = self._rope_rows(start, end)
+        rows = self.rope_rows(start, end)
         x = self._embed(ids)
         masks = CausalMasks(x)
         last = len(self.config.layers) - 1
         for index, (layer, weights) in enumerate(zip(self.config.layers, self.weights.layers, strict=True)):
-            q = self._store_heads(x, cache, index, rows)
+            q, k, v = self._heads(x, index, rows)
+            cache.write(index, k, v)
             first = start
             if index == last:  # of which nobody needs more than the rows kept
                 first = end - keep
@@ -84,14 +85,34 @@ class Decoder:
     def decode(self, ids: Tensor, cache: KVCache) -> Tensor:
         """The hidden state [1, hidden_size] of one token [1], which is written to the cache."""
         start = cache.length
-        rows = self._rope_rows(start, start + 1)
+        rows = self.rope_rows(start, start + 1)
         x = self._embed(ids)
-        shape = (self.config.kv_heads, self.config.groups, self.config.head_dim)
         for index, (layer, weights) in enumerate(zip(self.config.layers, self.weights.layers, strict=True)):
-            q = self._store_heads(x, cache, index, rows)
-            keys, values = cache.read(index, first_key(start, layer.window), start + 1, self._decode_dtype)
-            attended = attend_one(q.view(shape).to(self._decode_dtype), keys, values, self._scores)
-            x = self._finish_layer(x, attended.view(1, -1).to(x.dtype), weights)
+            q, k, v = self._heads(x, index, rows)
+            cache.write(index, k, v)
+            held = cache.read(index, first_key(start, layer.window), start + 1, self._decode_dtype)
+            x = self._finish_layer(x, self._attend_one(q, held, None), weights)
+        return x
+
+    def decode_at(self, ids: Tensor, position: Tensor, tables: Sequence[Rows], cache: KVCache) -> Tensor:
+        """The same in operations whose shapes and addresses do not depend on how many tokens the cache holds.
+
+        Attention is over all the room that there is, which therefore must be finite: see `KVCache.blank_spare`.
+
+        Args:
+            ids: The token, int64 [1].
+            position: Where it goes, int64 [1] on the device.
+            tables: `rope_rows` of all positions there is room for.
+            cache: With room for it; the caller counts it as held.
+        """
+        rows = tuple((cos.index_select(0, position), sin.index_select(0, position)) for cos, sin in tables)
+        masks = self._masks_at(position, cache.capacity)
+        x = self._embed(ids)
+        for index, (layer, weights) in enumerate(zip(self.config.layers, self.weights.layers, strict=True)):
+            q, k, v = self._heads(x, index, rows)
+            cache.write_at(index, position, k, v)
+            held = cache.read(index, 0, cache.capacity, self._decode_dtype)
+            x = self._finish_layer(x, self._attend_one(q, held, masks[layer.window]), weights)
         return x
 
     def logits(self, x: Tensor) -> Tensor:
@@ -108,11 +129,12 @@ class Decoder:
         x = self.weights.embedding(ids)
         return x if self._embedding_scale == 1.0 else x * self._embedding_scale
 
-    def _rope_rows(self, start: int, end: int) -> tuple[Rows, ...]:
+    def rope_rows(self, start: int, end: int) -> tuple[Rows, ...]:
+        """Cosines and sines of positions start to end - 1 of each rotary embedding, [end - start, 1, head_dim]."""
         return tuple(table.rows(start, end) for table in self._ropes)
 
-    def _store_heads(self, x: Tensor, cache: KVCache, index: int, rows: tuple[Rows, ...]) -> Tensor:
-        """Rotated queries [n, heads, head_dim] of hidden states [n, hidden_size]; keys and values go to the cache."""
+    def _heads(self, x: Tensor, index: int, rows: tuple[Rows, ...]) -> tuple[Tensor, Tensor, Tensor]:
+        """Rotated queries [n, heads, head_dim], keys and values [kv_heads, n, head_dim] of rows [n, hidden_size]."""
         config, weights, rope = self.config, self.weights.layers[index], self.config.layers[index].rope
         normed = rms_norm(x, weights.attention_norm, config.norm_eps)
         qkv = weights.qkv(normed).view(x.shape[0], -1, config.head_dim)
@@ -121,8 +143,23 @@ class Decoder:
             qk = rms_norm(qk, weights.qk_norm, config.norm_eps)
         if rope is not None:
             qk = self._ropes[rope].rotate(qk, rows[rope])
-        cache.write(index, qk[:, config.heads :].transpose(0, 1), v.transpose(0, 1))
-        return qk[:, : config.heads]
+        return qk[:, : config.heads], qk[:, config.heads :].transpose(0, 1), v.transpose(0, 1)
+
+    def _attend_one(self, q: Tensor, held: Rows, mask: Tensor | None) -> Tensor:
+        """Heads [1, heads * head_dim] that a query [1, heads, head_dim] attends to among keys and values."""
+        grouped = q.view(self.config.kv_heads, self.config.groups, self.config.head_dim)
+        attended = attend_one(grouped.to(self._decode_dtype), *held, self._scores, mask)
+        return attended.view(1, -1).to(q.dtype)
+
+    def _masks_at(self, position: Tensor, capacity: int) -> dict[int | None, Tensor]:
+        """0 or -inf for each place of a cache, [capacity], by window, for the query at a position."""
+        key = torch.arange(capacity, device=position.device)
+        masks = {}
+        for window in {layer.window for layer in self.config.layers}:
+            hidden = key > position if window is None else (key > position) | (key <= position - window)
+            mask = torch.zeros(capacity, dtype=self._decode_dtype, device=position.device)
+            masks[window] = mask.masked_fill_(hidden, -math.inf)
+        return masks
 
     def _finish_layer(self, x: Tensor, attended: Tensor, weights: LayerWeights) -> Tensor:
         """What follows attention: the output projection and the MLP, each added to `x`."""

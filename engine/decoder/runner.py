@@ -11,6 +11,7 @@ from torch import Tensor
 from engine.decoder.cache import KVCache
 from engine.decoder.checkpoint import Checkpoint, read_json
 from engine.decoder.config import DecoderConfig
+from engine.decoder.cuda_graph import choose_decoding
 from engine.decoder.layers import Decoder
 from engine.decoder.linear import DenseFactory, LinearFactory
 from engine.decoder.rows import CacheLayout
@@ -45,6 +46,7 @@ class DecoderRunner:
             device=weights.device,
         )
         self._decoder = Decoder(config, weights)
+        self._decoding = choose_decoding(self._decoder, self.layout)
 
     @property
     def description(self) -> str:
@@ -53,6 +55,8 @@ class DecoderRunner:
         if self.layout.dtype != self.weights.dtype:
             held += f", keys and values in {_name(self.layout.dtype)}"
         text = f"fast decoder for {self.config.family} in torch operations ({held})"
+        if self._decoding.words:
+            text += f", {self._decoding.words}"
         if self.config.context_limit < self.config.stated_context:
             text += f"; at most {self.config.context_limit:,} tokens, where its position embedding changes"
         return text
@@ -124,9 +128,9 @@ class DecoderRunner:
             ContextFull: The cache is full; it is unchanged.
         """
         tokens = self._begin((token_id,), cache)
-        hidden = self._decoder.decode(tokens, cache)
+        logits = self._decoding.logits(tokens, cache)
         cache.advance(1)
-        return self._decoder.logits(hidden)[0].cpu()
+        return logits[0].cpu()
 
     def _begin(self, ids: Sequence[int], cache: KVCache) -> Tensor:
         if not ids:
