@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterable
 
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.config import SamplingParams
+from engine.errors import BadModelFile
 
 
 class Sampler:
@@ -29,7 +31,12 @@ class Sampler:
         self._seen[list(seen)] = True
 
     def __call__(self, logits: Tensor) -> int:
-        """The next token id; `logits` is float32 [vocab_size] on the CPU and is not changed."""
+        """The next token id; `logits` is float32 [vocab_size] on the CPU and is not changed.
+
+        Raises:
+            BadModelFile: The logits are no numbers, or infinite.
+        """
+        _check(logits)
         token_id = self._choose(self._penalised(logits))
         self._seen[token_id] = True
         return token_id
@@ -70,6 +77,21 @@ def candidates(logits: Tensor, params: SamplingParams) -> tuple[Tensor, Tensor]:
     kept[0] = True
     probabilities = probabilities[kept]
     return ids[kept], probabilities / probabilities.sum()
+
+
+def _check(logits: Tensor) -> None:
+    """Refuse logits that say nothing: a maximum finds any that is no number, and minus infinity may rule a token out.
+
+    Raises:
+        BadModelFile: The largest is not finite.
+    """
+    largest = float(logits.max())
+    if not math.isfinite(largest):
+        raise BadModelFile(
+            "The model's weights hold values that are no numbers, or it computes some in this format; "
+            "get the model again or choose another format.",
+            f"largest logit {largest}",
+        )
 
 
 def _seed(params: SamplingParams) -> int:

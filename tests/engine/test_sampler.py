@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
-from engine.config import GREEDY, SamplingParams
+from engine.chat import ChatRequest, Message
+from engine.config import GREEDY, EngineConfig, SamplingParams
+from engine.engine import Engine
+from engine.errors import BadModelFile
+from engine.models.registry import Registry
 from engine.sampler import Sampler, candidates
 
 CASES = [
@@ -71,3 +78,29 @@ def test_a_value_out_of_bounds_names_the_bound(field, value, bound):
 def test_an_empty_stop_string_is_refused():
     with pytest.raises(ValueError, match="stop"):
         SamplingParams(stop=("",))
+
+
+@pytest.mark.parametrize("params", [GREEDY, SamplingParams(), SamplingParams(repetition_penalty=1.3)])
+@pytest.mark.parametrize("wrong", [[0.0, torch.nan, 1.0], [0.0, torch.inf, 1.0], [torch.nan] * 3, [-torch.inf] * 3])
+def test_logits_that_say_nothing_are_refused_in_a_sentence(params, wrong):
+    with pytest.raises(BadModelFile, match=r"^The model's weights hold values that are no numbers.*\.$"):
+        Sampler(params, 3)(torch.tensor(wrong))
+
+
+@pytest.mark.parametrize("params", [GREEDY, SamplingParams()])
+def test_a_token_that_the_model_rules_out_is_never_taken(params):
+    assert {Sampler(params, 3)(torch.tensor([-torch.inf, 2.0, -torch.inf])) for _ in range(20)} == {1}
+
+
+def test_a_model_with_a_weight_that_is_no_number_answers_with_that_sentence(tiny_model, tmp_path):
+    folder = tmp_path / "broken"
+    shutil.copytree(tiny_model("llama"), folder)
+    weights = load_file(folder / "model.safetensors")
+    weights["model.layers.1.mlp.down_proj.weight"][3, 5] = torch.nan
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config = EngineConfig(device="cpu", dtype="float32", save_caches=False)
+    engine = Engine(config, tmp_path / "cache")
+    engine.load(Registry(tmp_path).find("broken"))
+    with pytest.raises(BadModelFile, match="no numbers"):
+        list(engine.stream(ChatRequest("r", (Message("user", "Hello"),), GREEDY, conversation_id="c")))
+    engine.unload()
