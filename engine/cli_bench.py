@@ -59,7 +59,9 @@ def _parser() -> Parser:
     start = benches.add_parser("start", help="from the start of the program to the first token")
     start.add_argument("--gguf", type=Path, help="let transformers load this file", metavar="FILE")
     start.set_defaults(measure=_start)
-    for bench in (turns, benches.choices["prefill"], benches.choices["decode"], start):
+    kv = benches.add_parser("kv", help="keys and values in fewer bits: quality, memory and speed of each format")
+    kv.set_defaults(measure=_kv)
+    for bench in (turns, kv, benches.choices["prefill"], benches.choices["decode"], start):
         _add_common(bench)
     return parser
 
@@ -80,6 +82,13 @@ def _turns(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Repo
     if options.memory:
         return bench_crowd(entry, config, Crowd(options.conversations, options.tokens, options.budget))
     return bench_turns(entry, paths, config, options.runs)
+
+
+def _kv(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:
+    from engine.bench.kv_formats import KvOptions, bench_kv
+
+    dtype = "float32" if options.dtype == "auto" else options.dtype
+    return bench_kv(entry, KvOptions(dtype=dtype, runs=options.runs, threads=options.threads))
 
 
 def _forward(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:

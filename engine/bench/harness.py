@@ -76,7 +76,7 @@ class Report:
     """The figures of one benchmark.
 
     Attributes:
-        bench: "turns", "prefill", "decode" or "start".
+        bench: "turns", "prefill", "decode", "start" or "kv".
         about: What ran where: model, machine, threads, runs.
         figures: In order.
     """
