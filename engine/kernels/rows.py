@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import float32
+from numba import float32, int32
 
-from engine.kernels.activations import SCALE, SUM, WEIGHTED, record_of
+from engine.kernels.activations import HALF_BITS, LARGEST_HIGH, LOW, SCALE, SUM, WEIGHTED, record_of
 from engine.kernels.jit import kernel
 from engine.kernels.mathematics import gelu_tanh, silu
 from engine.kernels.plan import GELU_TANH
@@ -30,23 +30,32 @@ from engine.kernels.vector import (
 )
 
 SMALLEST = 1e-30
+HALF = float(1 << HALF_BITS)
 
 
 @kernel
 def quantize_block(a: Any, b: Any, record: int) -> None:
-    """32 activations to int8 with their own scale, into a record (see activations.py)."""
+    """32 activations to two-byte codes with their own scale, into a record (see activations.py)."""
     top = largest(vmax(vabs(a), vabs(b)))
     inverse = float32(0.0)
     if top > float32(SMALLEST):
-        inverse = float32(127.0) / top
-    scale = top / float32(127.0)
-    first, second = to_int(vround(a * fill(inverse))), to_int(vround(b * fill(inverse)))
-    store_i8(record, first)
-    store_i8(record + 16, second)
-    codes = int_total(first) + int_total(second)
+        inverse = float32(LARGEST_HIGH) / top
+    codes = _halves(a * fill(inverse), record) + _halves(b * fill(inverse), record + 16)
+    scale = top / float32(LARGEST_HIGH * HALF)
     put_f32(record + SCALE, scale)
     put_f32(record + WEIGHTED, scale * float32(codes))
     put_i32(record + SUM, codes)
+
+
+@kernel
+def _halves(scaled: Any, high_at: int) -> int:
+    """Both bytes of 16 numbers within -127..127; the sum of their codes."""
+    high = vround(scaled)
+    low = vround(fma(high, fill(-HALF), scaled * fill(HALF)))
+    first, second = to_int(high), to_int(low)
+    store_i8(high_at, first)
+    store_i8(high_at + LOW, second)
+    return int_total(first) * int32(HALF) + int_total(second)
 
 
 @kernel

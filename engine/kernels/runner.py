@@ -148,4 +148,5 @@ class KernelRunner:
         work.ids[: len(ids)] = ids
         records = (work.models.ctypes.data, work.layers.ctypes.data, work.matrices.ctypes.data)
         self._team.run(partial(forward, *records, start, keep))
-        return torch.from_numpy(logits[:keep, : self.vocab_size]).clone()
+        # Copied by NumPy: torch would share so many numbers out among its own threads, which then spin beside ours.
+        return torch.from_numpy(logits[:keep, : self.vocab_size].copy())

@@ -1,7 +1,8 @@
 """The inner loop of every matrix product: one tile of 16 weight rows times a few tokens, emitted as LLVM instructions.
 
-Activations are int8 with a scale per block of 32, so a block is a dot product in integers, exact on every processor,
-and then two float multiply-adds: scale times activation scale times the integer, and offset times the activation sum.
+Activations are two int8 halves with a scale per block of 32, so a block is two dot products in integers, exact on
+every processor, and then two float multiply-adds: scale times activation scale times the integer, and offset times the
+activation sum.
 The floats are added block by block in the same order for any number of tokens, so a token's result does not depend
 on how many are computed together: prefill and decode give the same bits.
 """
@@ -15,7 +16,7 @@ from typing import Any, Final
 from llvmlite import ir
 from numba import types
 
-from engine.kernels.activations import GROUP, RECORD, SCALE, SUM, WEIGHTED
+from engine.kernels.activations import GROUP, HALF_BITS, LOW, RECORD, SCALE, SUM, WEIGHTED
 from engine.kernels.formats import BLOCK_BYTES, HEADER_BYTES, TILE, Kind
 from engine.kernels.target import TARGET, Target
 from engine.kernels.vector import F16, F32, I8, I16, I32, I64, call, load, operation, pointer, splat
@@ -195,15 +196,21 @@ class _Tile:
         dot = _dot(self.target, self.kind)
         sums = []
         for record, before in zip(records, totals, strict=True):
-            tokens = [self._four(builder, lanes, builder.add(record, I64(4 * i))) for i in range(len(codes))]
-            start = self._start(builder, lanes, record)
-            integer = builder.sitofp(dot(builder, lanes, codes, tokens, start), lanes.floats)
+            high, low = (self._columns(builder, lanes, record, at) for at in (0, LOW))
+            upper = dot(builder, lanes, codes, high, ir.Constant(lanes.ints, None))
+            lower = dot(builder, lanes, codes, low, self._start(builder, lanes, record))
+            shift = splat(builder, I32(HALF_BITS), lanes.count)
+            integer = builder.sitofp(builder.add(builder.shl(upper, shift), lower), lanes.floats)
             factor = builder.fmul(scale, self._number(builder, lanes, record, SCALE))
             total = self._fma(builder, lanes, integer, factor, before)
             if offset is not None:
                 total = self._fma(builder, lanes, offset, self._number(builder, lanes, record, WEIGHTED), total)
             sums.append(total)
         return sums
+
+    def _columns(self, builder: ir.IRBuilder, lanes: _Lanes, record: ir.Value, at: int) -> list[ir.Value]:
+        """One half of the 32 activations, four at a time."""
+        return [self._four(builder, lanes, builder.add(record, I64(at + 4 * i))) for i in range(8)]
 
     def _start(self, builder: ir.IRBuilder, lanes: _Lanes, record: ir.Value) -> ir.Value:
         """Zero, or what takes the code of weight zero off: minus it times the activations' integer sum."""

@@ -24,11 +24,13 @@ from engine.kernels.weights import NORMS, KernelLayer, KernelWeights, PackedLine
 
 
 def fake_quantize(x: Tensor) -> Tensor:
-    """Activations as the kernels see them: int8 with a scale per 32."""
+    """Activations as the kernels see them: two int8 halves with a scale per 32."""
     blocks = x.reshape(*x.shape[:-1], -1, 32)
     top = blocks.abs().amax(-1, keepdim=True)
-    codes = torch.round(blocks * torch.where(top > 1e-30, 127 / top, 0))
-    return (codes * (top / 127)).reshape(x.shape)
+    scaled = blocks * torch.where(top > 1e-30, 127 / top, 0)
+    high = torch.round(scaled)
+    codes = 128 * high + torch.round(128 * scaled - 128 * high)
+    return (codes * (top / (127 * 128))).reshape(x.shape)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,9 @@ from engine.errors import BadModelFile, BadRequest, ContextFull, UnsupportedMode
 from engine.kernels.formats import Kind
 from tests.tiny_models import FAMILIES
 
-# Within this share of the logits' spread the two agree up to float rounding.
-TIGHT = 1e-5
-# Once a float that differs in its last bit falls on the other side of a half, an int8 activation differs by one;
-# what follows then agrees only as well as int8 activations can.
-LOOSE = 0.03
+# The kernels and torch add floats in different orders. Where a sum falls on the other side of a half, an activation's code
+# of 15 bits or a cached float16 differs by one, and the logits by about this share of their spread.
+TIGHT = 1e-3
 
 
 def _distances(got: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
@@ -27,8 +25,7 @@ def test_prefill_equals_the_torch_decoder(pair, family):
     expected = models.reference.prefill(ids, models.reference.new_cache(), keep=len(ids))
     distances = _distances(got, expected)
     assert got.shape == expected.shape
-    assert distances[:3].max() < TIGHT
-    assert distances.max() < LOOSE
+    assert distances.max() < TIGHT
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -44,8 +41,7 @@ def test_a_step_on_the_same_cache_equals_the_torch_decoder(pair, family):
         held = models.reference.restore_cache(cache.export())
         got = runner.decode(ids[position], cache)
         distances.append(_distances(got[None], models.reference.decode(ids[position], held)[None]))
-    assert torch.cat(distances).median() < TIGHT
-    assert torch.cat(distances).max() < LOOSE
+    assert torch.cat(distances).max() < TIGHT
 
 
 @pytest.mark.parametrize("kind", [Kind.Q4A, Kind.Q8])
