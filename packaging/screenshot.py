@@ -23,12 +23,12 @@ from engine.paths import OVERRIDE, Paths, default_paths  # noqa: E402
 from tests.integration.screen import Program, Screen, answer_once, wait_until  # noqa: E402
 
 CHATS = (
-    ("Give me three ideas for a rainy Sunday.",),
-    ("Why is the sky blue? Answer in three sentences.",),
+    ("Name three things that make a good cup of tea.",),
+    ("Explain photosynthesis in two sentences.",),
     (
+        "Write a Python function that returns the largest number in a list.",
         "What is the capital of France?",
-        "Write a short Python function that adds two numbers, and show how to call it.",
-        "What is a KV cache? Answer in two sentences.",
+        "What is the water cycle? Answer in two sentences.",
     ),
 )
 ANSWER_S = 180
