@@ -10,10 +10,12 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from app.chat_check import ChatCheck
 from app.draft import DraftWatch
 from app.engine_bridge import EngineBridge
 from app.live import ModelState, Notice
 from app.migrations import StoreError
+from app.model_list import ModelList
 from app.model_loader import ModelLoader
 from app.records import Conversation
 from app.session import Session
@@ -55,6 +57,8 @@ class Chats(QObject):
         self._routes: dict[str, Session] = {}  # request id -> who asked
         self._current: Session | None = None
         self._loader = ModelLoader(bridge, settings.engine_config, self)
+        self.models = ModelList(bridge, self)
+        self.check = ChatCheck(bridge, self)
         self._draft = DraftWatch(self)
         self._to_forget: list[str] = []  # their caches go once there is a model to know them
         self._undo_ends = QTimer(self)
@@ -67,6 +71,9 @@ class Chats(QObject):
         self._loader.changed.connect(self.model_changed)
         self._loader.ready.connect(self._model_ready)
         self._loader.failed.connect(self._model_failed)
+        self.models.failed.connect(self._say)
+        self.check.told.connect(self._say)
+        self.check.failed.connect(self._say)
         self._draft.due.connect(self._read_ahead)
         self._undo_ends.timeout.connect(self._purge)
         self._settings.save_failed.connect(self._say)
@@ -172,6 +179,28 @@ class Chats(QObject):
         """Import a model file or folder, then load it."""
         self._loader.add(path)
 
+    @property
+    def reload_needed(self) -> bool:
+        """Whether settings have changed that take effect when the model is loaded again."""
+        return self.model.phase == "ready" and self.model.config != self._settings.engine_config()
+
+    def reload_model(self) -> None:
+        """Load the model once more, with the settings of now."""
+        if self.model.info is not None:
+            self._loader.load(self.model.info.name)
+
+    def check_current(self) -> None:
+        """Prove that reuse changes no answer of the current chat."""
+        session = self._current
+        if session is None or not session.messages():
+            self._say("There is no question in this chat yet, so nothing to check.")
+        elif session.busy:
+            self._say("The answer is still being written. Please wait for it, or press Stop.")
+        elif self.model.phase != "ready":
+            self._say("A chat can be checked once a model is loaded.")
+        else:
+            self.check.start(session.prompt(), session.conversation.started_on)
+
     def cancel_load(self) -> None:
         """Give up the download, import or load in progress."""
         self._loader.cancel()
@@ -187,7 +216,8 @@ class Chats(QObject):
 
     def apply(self, event: Event) -> None:
         """Give an event of the engine to whom it belongs."""
-        self._loader.apply(event)
+        for listener in (self._loader, self.models, self.check):
+            listener.apply(event)
         session = self._routes.get(event.request_id)
         if session is not None:
             session.apply(event)
@@ -231,6 +261,9 @@ class Chats(QObject):
         return session
 
     def _ask(self, conversation_id: str, request: ChatRequest) -> RequestHandle:
+        if self.check.running:
+            self.check.cancel()
+            self._say("The check was given up, because something was asked.")
         self._routes[request.id] = self._sessions[conversation_id]
         return self._bridge.submit(request)
 
@@ -284,6 +317,7 @@ class Chats(QObject):
     def _model_ready(self) -> None:
         for session in list(self._sessions.values()):
             session.model_ready()
+        self.models.refresh()
         self._forget_caches()
         self._read_ahead()
 
@@ -300,8 +334,8 @@ class Chats(QObject):
             sentence = f"In “{session.conversation.title}”: {sentence}"
         self.notice.emit(Notice(sentence, detail, "Try again", partial(self.retry, session)))
 
-    def _say(self, sentence: str) -> None:
-        self.notice.emit(Notice(sentence))
+    def _say(self, sentence: str, detail: str = "") -> None:
+        self.notice.emit(Notice(sentence, detail))
 
     def _say_left_out(self, count: int) -> None:
         which = "oldest message was" if count == 1 else f"{count} oldest messages were"

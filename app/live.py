@@ -58,6 +58,14 @@ class ModelState:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckState:
+    """How many questions of a conversation have been answered with the cache and without, and how many there are."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """One sentence for the notice bar, with at most one thing to do about it.
 

@@ -162,6 +162,10 @@ class Session(QObject):
         messages = turns.prompt_messages(system_prompt, [*self._messages, asked], options.model)
         return self._request(asked.id, messages, options, time.perf_counter())
 
+    def prompt(self) -> tuple[Message, ...]:
+        """What was said so far, as the engine takes it."""
+        return turns.prompt_messages(self._conversation.system_prompt, self._messages, self._options().model)
+
     def retry(self) -> None:
         """Ask the last question again; an unfinished reply to it stays in the tree, beside the new one."""
         submitted_at = time.perf_counter()

@@ -19,7 +19,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QDeadlineTimer, QEvent, QEventLoop, QSize, Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from app.chats import Chats
 from app.crash import CrashReport, environment
@@ -30,7 +30,7 @@ from app.settings import Settings
 from app.store import Store, open_store
 from app.theme import Theme
 from app.views.main_window import MainWindow
-from engine.events import LoadProgress, LoadStage, ModelInfo
+from engine.events import InstalledModel, LoadProgress, LoadStage, ModelInfo
 from engine.stats import ItlMs, TurnStats
 from tests.app.fake_worker import FakeWorker, Load, Reply
 
@@ -280,6 +280,41 @@ def edit(stage: Stage) -> None:
     view.edit_box.editor.insertPlainText(" And does a longer question make it worse?")
 
 
+def settings(stage: Stage) -> None:
+    """The settings, one of them changed that waits for the model to be loaded again."""
+    ready(stage)
+    stage.window.show_settings()
+    stage.settings.set("temperature", 0.2)
+    stage.settings.set("threads", 2)
+
+
+def settings_end(stage: Stage) -> None:
+    """The lower half of the settings."""
+    settings(stage)
+    settle(60)
+    area = stage.window._dialog.findChild(QScrollArea)
+    area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
+
+
+def checking(stage: Stage) -> None:
+    """A chat being checked."""
+    stage.bridge._worker.check_gate = GATE
+    ready(stage)
+    stage.chats.check_current()
+    settle(100)
+
+
+def model_menu(stage: Stage) -> None:
+    """The menu of the model chip."""
+    stage.bridge._worker.models = [
+        InstalledModel("smollm2", MODEL.label, MODEL.parameters, 93_000_000, False),
+        InstalledModel("qwen", "Qwen2.5 0.5B Instruct", 494_000_000, 398_000_000, True),
+    ]
+    ready(stage)
+    wait_for(lambda: len(stage.chats.models.models) == 2)
+    stage.window.header.chip.click()
+
+
 def left_out(stage: Stage) -> None:
     """A conversation that is longer than the context."""
     ready(stage)
@@ -304,6 +339,10 @@ SCENES: dict[str, tuple[Scene, tuple[str, ...], tuple[Reply, ...]]] = {
     "versions": (versions, TALK, (Reply((ANSWER,), cached=640, prefill=1),)),
     "edit": (edit, TALK, ()),
     "left-out": (left_out, TALK, (Reply(PIECES, left_out=(0, 1)),)),
+    "settings": (settings, TALK, ()),
+    "settings-end": (settings_end, TALK, ()),
+    "checking": (checking, TALK, ()),
+    "model-menu": (model_menu, TALK, ()),
     "crash": (crash, TALK, ()),
     "link": (link, TALK, ()),
 }
@@ -342,6 +381,10 @@ def picture(stage: Stage, path: Path) -> None:
         if dialog.isWindow() and dialog.isVisible():
             place = (stage.window.size() - dialog.size()) / 2
             _paste(image, dialog, place)
+    popup = QApplication.activePopupWidget()
+    if popup is not None:
+        corner = popup.pos() - stage.window.pos()
+        _paste(image, popup, QSize(corner.x(), corner.y()))
     image.save(str(path))
     print(path)
 

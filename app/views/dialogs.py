@@ -64,6 +64,19 @@ class SheetDialog(QDialog):
         self.column.addLayout(self._buttons)
 
 
+class ConfirmDialog(SheetDialog):
+    """Asks before something that cannot be undone; accepted means that it may be done."""
+
+    def __init__(self, theme: Theme, title: str, sentence: str, action: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, title, sentence, parent)
+        self.setMinimumWidth(400)
+        cancel = self.add_button("Cancel")
+        self.confirm_button = self.add_button(action, primary=True)
+        cancel.clicked.connect(self.reject)
+        self.confirm_button.clicked.connect(self.accept)
+        self.finish_layout()
+
+
 class LinkDialog(SheetDialog):
     """Shows the address of a link; accepted means that it may be opened in the browser."""
 

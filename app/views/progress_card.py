@@ -1,4 +1,4 @@
-"""A model on its way: which step, how far, how fast, and Cancel. The composer stays usable beside it."""
+"""Something that takes its time: which step, how far, how fast, and Cancel. The composer stays usable beside it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.live import ModelState
+from app.live import CheckState, ModelState
 from app.theme import Theme
 from app.views import words
 from app.views.controls import ElidedLabel, Label
@@ -68,7 +68,7 @@ class ProgressLine(QWidget):
 
 
 class ProgressCard(QFrame):
-    """Shown while a model is downloaded, imported or loaded."""
+    """Shown while a model is downloaded, imported or loaded, or a chat is checked."""
 
     cancel_requested = Signal()
 
@@ -123,6 +123,14 @@ class ProgressCard(QFrame):
         self._detail.setText(self._detail_of(step) if step is not None else "")
         known = step is not None and step.total > 0
         self._line.show_share(step.done / step.total if step is not None and known else None)
+
+    def show_check(self, check: CheckState | None) -> None:
+        """Show how far the check of a chat has come, or nothing when there is none."""
+        self.setVisible(check is not None)
+        if check is not None:
+            self._sentence.setText("Answering this chat with the cache and without")
+            self._detail.setText(f"question {min(check.done + 1, check.total)} of {check.total}")
+            self._line.show_share(check.done / check.total if check.total else None)
 
     def _detail_of(self, step: LoadProgress) -> str:
         now = self._clock()

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.records import Conversation
 from app.theme import Theme
-from app.views.controls import Label, Menu, is_typing
+from app.views.controls import IconButton, Label, Menu, is_typing
 from app.views.conversation_delegate import ConversationDelegate
 from app.views.conversation_model import ConversationModel
 
@@ -118,7 +118,9 @@ class _Offline(QWidget):
         self._theme = theme
         row = QHBoxLayout(self)
         row.setContentsMargins(_DOT_AT + 15, 0, 0, 0)
-        row.addWidget(Label(theme, OFFLINE, "small", "muted"))
+        label = Label(theme, OFFLINE, "small", "muted")
+        label.setWordWrap(True)
+        row.addWidget(label)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -156,6 +158,7 @@ class Sidebar(QFrame):
     open_requested = Signal(str)
     rename_requested = Signal(str, str)
     delete_requested = Signal(str)
+    settings_requested = Signal()
     typed = Signal(str)  # a key that belongs into the composer
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -169,6 +172,7 @@ class Sidebar(QFrame):
         self._empty = Label(theme, EMPTY, "small", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._empty.setContentsMargins(8, 12, 8, 0)
+        self._settings = IconButton(theme, "settings", "Settings (Ctrl+,)", self)
         self._stack = QStackedLayout()
         self._lay_out(theme)
         self._refresh = QTimer(self)
@@ -179,6 +183,7 @@ class Sidebar(QFrame):
 
     def _connect(self) -> None:
         self._new.clicked.connect(self.new_requested)
+        self._settings.clicked.connect(self.settings_requested)
         self._list.open_requested.connect(self.open_requested)
         self._list.delete_requested.connect(self.delete_requested)
         self._list.typed.connect(self.typed)
@@ -190,12 +195,15 @@ class Sidebar(QFrame):
         self._stack.addWidget(self._list)
         self._stack.addWidget(self._empty)
         column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 14)
+        column.setContentsMargins(12, 12, 12, 8)
         column.setSpacing(8)
         column.addWidget(self._new)
         column.addLayout(self._stack, 1)
         column.addSpacing(4)
-        column.addWidget(_Offline(theme, self))
+        bottom = QHBoxLayout()
+        bottom.addWidget(_Offline(theme, self), 1)
+        bottom.addWidget(self._settings)
+        column.addLayout(bottom)
 
     @property
     def list(self) -> ConversationList:

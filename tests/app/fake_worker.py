@@ -6,25 +6,30 @@
 
 from __future__ import annotations
 
+import itertools
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from engine.chat import ChatRequest, RequestHandle
+from engine.chat import ChatRequest, Message, RequestHandle
 from engine.config import EngineConfig
 from engine.errors import Cancelled, EngineError
 from engine.events import (
+    Checked,
+    CheckProgress,
     Event,
     Failed,
     Finished,
     FinishReason,
+    InstalledModel,
     Loaded,
     LoadProgress,
     LoadStage,
     ModelInfo,
+    ModelsListed,
     PrefillProgress,
     TextDelta,
 )
@@ -94,6 +99,11 @@ class FakeWorker:
         self.configs: list[EngineConfig] = []
         self.ahead: list[ChatRequest] = []
         self.forgotten: list[str] = []
+        self.models: list[InstalledModel] = [InstalledModel("scripted", "Scripted scripted", 7, 93_000_000, True)]
+        self.checks: list[tuple[tuple[Message, ...], str]] = []
+        self.check_gate: threading.Semaphore | None = None
+        self.equal_tokens = 214
+        self._numbers = itertools.count(1)
         self._commands: queue.SimpleQueue[tuple[RequestHandle, Iterator[Event]] | None] = queue.SimpleQueue()
         self._handles: list[RequestHandle] = []
         self._closing = threading.Event()
@@ -111,6 +121,31 @@ class FakeWorker:
     def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
         self.ahead.append(request)
         return RequestHandle(request.id)
+
+    def list_models(self) -> RequestHandle:
+        handle = RequestHandle(f"list-{next(self._numbers)}")
+        return self._put(handle, iter((ModelsListed(handle.id, tuple(self.models)),)))
+
+    def set_default_model(self, name: str) -> RequestHandle:
+        self.models = [replace(model, default=model.name == name) for model in self.models]
+        return self.list_models()
+
+    def remove_model(self, name: str) -> RequestHandle:
+        self.models = [model for model in self.models if model.name != name]
+        return self.list_models()
+
+    def check(self, messages: Sequence[Message], started_on: str) -> RequestHandle:
+        self.checks.append((tuple(messages), started_on))
+        handle = RequestHandle(f"check-{next(self._numbers)}")
+        return self._put(handle, self._checking(handle, sum(message.role == "user" for message in messages)))
+
+    def _checking(self, handle: RequestHandle, questions: int) -> Iterator[Event]:
+        for done in range(questions):
+            yield CheckProgress(handle.id, done, questions)
+            self._pass(self.check_gate, handle)
+            if handle.cancelled:
+                raise Cancelled
+        yield Checked(handle.id, 214, self.equal_tokens, self.equal_tokens == 214, 0.4, 3.1)
 
     def forget(self, conversation_id: str) -> RequestHandle:
         self.forgotten.append(conversation_id)
