@@ -135,16 +135,20 @@ def load_hf_runner(
 
     Raises:
         UnsupportedModel: transformers has no such causal language model, or it is of no known kind.
-        BadModelFile: The weights cannot be read.
+        BadModelFile: The weights cannot be read, or some are missing.
     """
-    model: Any
+    # It would draw bars and give advice on the terminal; what matters of it is checked below.
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()
+    load: Any = transformers.AutoModelForCausalLM.from_pretrained
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(
+        model, found = load(
             folder,
             dtype=choice.dtype,
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
+            output_loading_info=True,
             **_quantization(quantized, choice),
         )
     except ValueError as error:
@@ -155,6 +159,11 @@ def load_hf_runner(
         raise BadModelFile(
             f"The model {folder.name} cannot be read; remove it and add it again.", str(error)
         ) from error
+    lacking = [*found["missing_keys"], *found["mismatched_keys"]]
+    if lacking:  # transformers makes them up
+        raise BadModelFile(
+            f"The model {folder.name} lacks some of its weights; remove it and add it again.", str(lacking)
+        )
     if "cache" not in _parameters(model):
         raise UnsupportedModel(f"The model {folder.name} has an architecture that is not supported.", "no cache")
     placed = model if quantized else model.to(choice.device)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import logging
+import shutil
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from engine.config import EngineConfig
 from engine.device import choose_device
@@ -19,16 +20,6 @@ STATEFUL = ["mamba", "mamba2", "lfm2", "falcon_h1", "bamba", "jamba"]
 IDS = torch.randint(3, 300, (60,), generator=torch.Generator().manual_seed(0)).tolist()
 CLOSE = {"atol": 1e-4, "rtol": 1e-4}
 CPU = EngineConfig(device="cpu", dtype="float32", threads=1)
-
-
-@pytest.fixture(autouse=True)
-def _no_advice():
-    """Transformers says once a process and model which faster kernels could be installed."""
-    logger = logging.getLogger("transformers")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    yield
-    logger.setLevel(level)
 
 
 @pytest.fixture(scope="module")
@@ -199,6 +190,23 @@ def test_a_model_without_weights_is_refused(tiny_model, tmp_path):
     (tmp_path / "config.json").write_text((tiny_model("llama") / "config.json").read_text())
     with pytest.raises(BadModelFile):
         load_hf_runner(tmp_path, choose_device(CPU))
+
+
+@pytest.mark.parametrize("architecture", ["llama", "lfm2"])
+def test_a_model_that_lacks_a_weight_is_refused(tiny_model, tmp_path, architecture):
+    folder = shutil.copytree(tiny_model(architecture), tmp_path / "model")
+    weights = load_file(folder / "model.safetensors")
+    lost = next(name for name in weights if "layers.1" in name)
+    save_file({name: t for name, t in weights.items() if name != lost}, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(BadModelFile, match="lacks some of its weights") as raised:
+        load_hf_runner(folder, choose_device(CPU))
+    assert lost in raised.value.detail
+
+
+def test_nothing_is_written_to_the_terminal(tiny_model, capfd):
+    runner = load_hf_runner(tiny_model("mamba2"), choose_device(CPU))
+    runner.prefill(IDS, runner.new_cache())
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("limit", [None, 64])

@@ -7,7 +7,6 @@ of memory and restarting, over tiny random models; each reply is compared with o
 from __future__ import annotations
 
 import itertools
-import logging
 import shutil
 import tempfile
 from dataclasses import dataclass, field, replace
@@ -75,7 +74,6 @@ class Subject:
 @pytest.fixture
 def subject(tiny_model, request, monkeypatch, tmp_path):
     runner, architecture = request.param
-    monkeypatch.setattr(logging.getLogger("transformers"), "level", logging.ERROR)  # advice on faster kernels
     if runner == "transformers":
 
         def unknown(*_, **__):
