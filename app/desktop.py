@@ -144,7 +144,7 @@ def _engine_worker(paths: Paths) -> WorkerFactory:
 
 def _run_first(app: QApplication, desktop: Desktop, instance: SingleInstance, model: str | None, new: bool) -> int:
     guard = CrashGuard(desktop.chats.save_now)
-    guard.report.connect(desktop.window.show_crash)
+    guard.report.connect(desktop.window.dialogs.show_crash)
     desktop.chats.bug_found.connect(guard.engine_bug)
     instance.activated.connect(lambda later: _activate(desktop, later))
     signals = TerminalSignals()

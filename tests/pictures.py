@@ -252,7 +252,7 @@ def crash(stage: Stage) -> None:
     """The crash dialog."""
     ready(stage)
     trace = 'Traceback (most recent call last):\n  File "app/session.py", line 120, in apply\nValueError: an example\n'
-    stage.window.show_crash(CrashReport("Something went wrong inside Loquat.", environment(), trace, True))
+    stage.window.dialogs.show_crash(CrashReport("Something went wrong inside Loquat.", environment(), trace, True))
 
 
 def link(stage: Stage) -> None:
@@ -283,7 +283,7 @@ def edit(stage: Stage) -> None:
 def settings(stage: Stage) -> None:
     """The settings, one of them changed that waits for the model to be loaded again."""
     ready(stage)
-    stage.window.show_settings()
+    stage.window.dialogs.show_settings()
     stage.settings.set("temperature", 0.2)
     stage.settings.set("threads", 2)
 
@@ -292,7 +292,7 @@ def settings_end(stage: Stage) -> None:
     """The lower half of the settings."""
     settings(stage)
     settle(60)
-    area = stage.window._dialog.findChild(QScrollArea)
+    area = stage.window.dialogs._shown_settings.findChild(QScrollArea)
     area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
 
 

@@ -6,43 +6,36 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QEasingCurve, QEvent, QPoint, QPropertyAnimation, Qt, QUrl
+from PySide6.QtCore import QByteArray, QEasingCurve, QEvent, QPoint, QPropertyAnimation
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QCloseEvent,
-    QDesktopServices,
     QDragEnterEvent,
     QDropEvent,
     QKeySequence,
     QResizeEvent,
     QShortcut,
 )
-from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.chats import Chats
-from app.crash import CrashReport
-from app.declarations import SETTINGS
+from app.dialogs import Dialogs
 from app.live import LiveTurn, ModelState
 from app.records import Conversation, StoredMessage
 from app.session import Session
 from app.settings import Settings
 from app.theme import Theme, app_icon
-from app.views import words
 from app.views.chat_header import ChatHeader
 from app.views.chat_view import ChatView
 from app.views.composer import Composer
 from app.views.conversation_model import UNTITLED
-from app.views.crash_dialog import CrashDialog
-from app.views.dialogs import ConfirmDialog, LinkDialog
 from app.views.frame import Dock, Scrim
 from app.views.notice_bar import NoticeBar
 from app.views.progress_card import ProgressCard
-from app.views.settings_dialog import SettingsDialog
 from app.views.sidebar import WIDTH, Sidebar
 from app.views.start_page import StartPage
 from app.views.status_bar import StatusBar
-from engine.events import InstalledModel
 
 NARROW: Final = 760  # below this width the sidebar lies over the conversation
 
@@ -60,8 +53,6 @@ class MainWindow(QWidget):
         self._busy: frozenset[str] = frozenset()
         self._announced = ""
         self._wanted_sidebar = True
-        self._crash: CrashDialog | None = None
-        self._dialog: SettingsDialog | None = None
         self.setObjectName("window")
         self.setWindowTitle("Loquat")
         self.setWindowIcon(app_icon())
@@ -76,6 +67,7 @@ class MainWindow(QWidget):
         self.checking = ProgressCard(theme, self)
         self.composer = Composer(theme, self)
         self.status = StatusBar(theme, self)
+        self.dialogs = Dialogs(chats, settings, theme, self)
         self._scrim = Scrim(self)
         self._slide = QPropertyAnimation(self.sidebar, QByteArray(b"pos"), self)
         self._place_parts()
@@ -92,19 +84,19 @@ class MainWindow(QWidget):
         self.sidebar.open_requested.connect(self._open)
         self.sidebar.rename_requested.connect(self._chats.rename)
         self.sidebar.delete_requested.connect(self._chats.delete)
-        self.sidebar.settings_requested.connect(self.show_settings)
+        self.sidebar.settings_requested.connect(self.dialogs.show_settings)
         self.sidebar.typed.connect(self.composer.type)
         self.header.sidebar_toggled.connect(self.toggle_sidebar)
-        self.header.model_file_requested.connect(self._choose_model_file)
-        self.header.model_folder_requested.connect(self._choose_model_folder)
+        self.header.model_file_requested.connect(self.dialogs.choose_model_file)
+        self.header.model_folder_requested.connect(self.dialogs.choose_model_folder)
         self.header.model_chosen.connect(self._chats.load_model)
         self.header.default_requested.connect(self._chats.models.set_default)
-        self.header.remove_requested.connect(self._confirm_removal)
+        self.header.remove_requested.connect(self.dialogs.confirm_removal)
         self.header.check_requested.connect(self._chats.check_current)
-        self.header.settings_requested.connect(self.show_settings)
+        self.header.settings_requested.connect(self.dialogs.show_settings)
         self.header.theme_requested.connect(partial(self._settings.set, "theme"))
         self.start_page.example_chosen.connect(self._send)
-        self.chat.link_activated.connect(self._show_link)
+        self.chat.link_activated.connect(self.dialogs.show_link)
         self.chat.typed.connect(self.composer.type)
         self.chat.edited.connect(self._edit)
         self.chat.regenerate_requested.connect(self._regenerate)
@@ -126,7 +118,7 @@ class MainWindow(QWidget):
         for keys, action in (
             (QKeySequence.StandardKey.New, self.new_chat),
             ("Ctrl+B", self.toggle_sidebar),
-            ("Ctrl+,", self.show_settings),
+            ("Ctrl+,", self.dialogs.show_settings),
             ("Ctrl+End", self.chat.jump_to_end),
             ("Escape", self._escape),
         ):
@@ -218,49 +210,6 @@ class MainWindow(QWidget):
         else:
             self._stop()
 
-    def _choose_model_file(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Use a model file", "", "Models (*.gguf);;All files (*)")
-        if path:
-            self._chats.add_model(Path(path))
-
-    def _choose_model_folder(self) -> None:
-        path = QFileDialog.getExistingDirectory(self, "Use a model folder")
-        if path:
-            self._chats.add_model(Path(path))
-
-    def _confirm_removal(self, model: InstalledModel) -> None:
-        sentence = f"{words.size(model.nbytes)} of disk are freed. To use the model again, add its file again."
-        dialog = ConfirmDialog(self._theme, f"Remove {model.label}?", sentence, "Remove", self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(partial(self._chats.models.remove, model.name))
-        dialog.open()
-
-    def show_settings(self) -> None:
-        """Open the settings."""
-        if self._dialog is not None:
-            return
-        shown = [setting for setting in SETTINGS if setting.label]
-        values = {setting.name: self._settings.get(setting.name) for setting in shown}
-        self._dialog = SettingsDialog(self._theme, shown, values, self)
-        self._dialog.changed.connect(self._settings.set)
-        self._dialog.reset_requested.connect(self._settings.reset)
-        self._dialog.reset_all_requested.connect(self._settings.reset_all)
-        self._dialog.reload_requested.connect(self._chats.reload_model)
-        self._dialog.show_reload_needed(self._chats.reload_needed)
-        self._dialog.finished.connect(self._settings_closed)
-        self._dialog.open()
-
-    def _settings_closed(self) -> None:
-        if self._dialog is not None:
-            self._dialog.deleteLater()
-        self._dialog = None
-
-    def _show_link(self, address: str) -> None:
-        dialog = LinkDialog(self._theme, address, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(address)))
-        dialog.open()
-
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if _dropped_model(event) is not None:
             event.acceptProposedAction()
@@ -272,13 +221,6 @@ class MainWindow(QWidget):
             event.acceptProposedAction()
 
     # -- what the program says ---------------------------------------------------------------------------------
-
-    def show_crash(self, report: CrashReport) -> None:
-        """Show a fault in the program; one that follows while the first is on view is in the log alone."""
-        if self._crash is not None and self._crash.isVisible():
-            return
-        self._crash = CrashDialog(self._theme, report, self)
-        self._crash.open()
 
     def _show_session(self, session: Session) -> None:
         if session is self._session:
@@ -348,8 +290,6 @@ class MainWindow(QWidget):
         self.progress.show_model(model)
         self.start_page.show_model(model)
         self.status.show_model(model)
-        if self._dialog is not None:
-            self._dialog.show_reload_needed(self._chats.reload_needed)
         if self._session is not None:
             self.chat.show_turn(self._session.live, model)
 
@@ -362,9 +302,6 @@ class MainWindow(QWidget):
     def _setting_changed(self, name: str) -> None:
         if name == "theme":
             self._theme.set_choice(self._settings.get("theme"))
-        if self._dialog is not None:
-            self._dialog.show_value(name, self._settings.get(name))
-            self._dialog.show_reload_needed(self._chats.reload_needed)
 
     # -- placing -----------------------------------------------------------------------------------------------
 

@@ -244,13 +244,13 @@ def test_a_link_is_opened_only_after_its_address_was_shown(
 def test_a_crash_is_shown_with_all_there_is_to_copy(make_window: Any, qtbot: Any) -> None:
     window, _ = make_window()
     report = CrashReport("Something went wrong inside Loquat.", "Qt 6.12", "Traceback: here", True)
-    window.show_crash(report)
+    window.dialogs.show_crash(report)
     dialog = window.findChild(CrashDialog)
     assert dialog is not None
     assert "saved first" in dialog.sentence
     dialog.copy_button.click()
     assert QGuiApplication.clipboard().text() == report.text
-    window.show_crash(report)
+    window.dialogs.show_crash(report)
     assert len(window.findChildren(CrashDialog)) == 1
     dialog.close_button.click()
     assert not dialog.isVisible()

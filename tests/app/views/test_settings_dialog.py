@@ -141,9 +141,9 @@ def test_engine_settings_wait_for_the_model_to_be_loaded_again(opened: Any, qtbo
 def test_the_settings_open_from_the_sidebar_and_only_once(make_window: Any, qtbot: Any) -> None:
     window, _ = make_window()
     window.sidebar._settings.click()
-    window.show_settings()
+    window.dialogs.show_settings()
     assert len(window.findChildren(SettingsDialog)) == 1
     QTest.keyClick(window.findChild(SettingsDialog), Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.findChild(SettingsDialog) is None)
-    window.show_settings()
+    window.dialogs.show_settings()
     assert window.findChild(SettingsDialog).isVisible()

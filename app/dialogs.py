@@ -1,0 +1,100 @@
+"""The dialogs over the window: opened when something asks for them, their answers carried to the program."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.chats import Chats
+from app.crash import CrashReport
+from app.declarations import SETTINGS
+from app.settings import Settings
+from app.theme import Theme
+from app.views import words
+from app.views.crash_dialog import CrashDialog
+from app.views.dialogs import ConfirmDialog, LinkDialog
+from app.views.settings_dialog import SettingsDialog
+from engine.events import InstalledModel
+
+
+class Dialogs(QObject):
+    """Each is opened over `window` and holds nothing up: the conversation goes on behind it."""
+
+    def __init__(self, chats: Chats, settings: Settings, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self._chats = chats
+        self._settings = settings
+        self._theme = theme
+        self._window = window
+        self._crash: CrashDialog | None = None
+        self._shown_settings: SettingsDialog | None = None
+        settings.changed.connect(self._setting_changed)
+        chats.model_changed.connect(self._refresh)
+
+    def choose_model_file(self) -> None:
+        """Ask for a model file, and use it."""
+        path, _ = QFileDialog.getOpenFileName(self._window, "Use a model file", "", "Models (*.gguf);;All files (*)")
+        if path:
+            self._chats.add_model(Path(path))
+
+    def choose_model_folder(self) -> None:
+        """Ask for a model folder, and use it."""
+        path = QFileDialog.getExistingDirectory(self._window, "Use a model folder")
+        if path:
+            self._chats.add_model(Path(path))
+
+    def confirm_removal(self, model: InstalledModel) -> None:
+        """Ask before a model is deleted from the disk."""
+        sentence = f"{words.size(model.nbytes)} of disk are freed. To use the model again, add its file again."
+        dialog = ConfirmDialog(self._theme, f"Remove {model.label}?", sentence, "Remove", self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(partial(self._chats.models.remove, model.name))
+        dialog.open()
+
+    def show_settings(self) -> None:
+        """Open the settings."""
+        if self._shown_settings is not None:
+            return
+        shown = [setting for setting in SETTINGS if setting.label]
+        values = {setting.name: self._settings.get(setting.name) for setting in shown}
+        self._shown_settings = SettingsDialog(self._theme, shown, values, self._window)
+        self._shown_settings.changed.connect(self._settings.set)
+        self._shown_settings.reset_requested.connect(self._settings.reset)
+        self._shown_settings.reset_all_requested.connect(self._settings.reset_all)
+        self._shown_settings.reload_requested.connect(self._chats.reload_model)
+        self._refresh()
+        self._shown_settings.finished.connect(self._settings_closed)
+        self._shown_settings.open()
+
+    def _refresh(self) -> None:
+        """Say in the settings whether changes wait for the model to be loaded again."""
+        if self._shown_settings is not None:
+            self._shown_settings.show_reload_needed(self._chats.reload_needed)
+
+    def _setting_changed(self, name: str) -> None:
+        if self._shown_settings is not None:
+            self._shown_settings.show_value(name, self._settings.get(name))
+        self._refresh()
+
+    def _settings_closed(self) -> None:
+        if self._shown_settings is not None:
+            self._shown_settings.deleteLater()
+        self._shown_settings = None
+
+    def show_link(self, address: str) -> None:
+        """Show the address of a link; only then it may be opened."""
+        dialog = LinkDialog(self._theme, address, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(lambda: QDesktopServices.openUrl(QUrl(address)))
+        dialog.open()
+
+    def show_crash(self, report: CrashReport) -> None:
+        """Show a fault in the program; one that follows while the first is on view is in the log alone."""
+        if self._crash is not None and self._crash.isVisible():
+            return
+        self._crash = CrashDialog(self._theme, report, self._window)
+        self._crash.open()
