@@ -58,6 +58,9 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
     wait = wait or not floats_fit(entry, choice, limited)  # what answers meanwhile takes more memory
     chosen = choose_runner(entry.folder, choice, limited, cache_folder, wait=wait)
     runner = chosen.runner
+    if chosen.format == choice.format.name and choice.format.path == "kernels":
+        # The kernels have threads of their own. Torch only samples then, and its idle threads would spin beside them.
+        torch.set_num_threads(1)
     disk = None
     if config.save_caches:
         disk = KVDisk(cache_folder / "kv", fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -51,7 +52,7 @@ class KernelRunner:
     @property
     def description(self) -> str:
         """Which implementation runs and why, in words."""
-        return f"compiled CPU kernels for {self.config.family} ({', '.join(self._kinds)} weights, int8 activations)"
+        return f"compiled CPU kernels for {self.config.family} ({', '.join(self._kinds)} weights, 15-bit activations)"
 
     @property
     def cache_format(self) -> str:
@@ -118,7 +119,7 @@ class KernelRunner:
             wanted = max(0, min(len(chunk), first + len(chunk) - (len(ids) - keep)))
             parts.append(self._pass(chunk, cache, start + first, wanted))
         cache.advance(len(ids))
-        return torch.cat(parts)
+        return parts[0] if len(parts) == 1 else torch.from_numpy(np.concatenate([part.numpy() for part in parts]))
 
     def decode(self, token_id: int, cache: KernelCache) -> Tensor:
         """Read one token, append it to `cache`; its logits, float32 on the CPU, shape [vocab_size].
