@@ -68,6 +68,7 @@ class KVStore:
         self._disk = disk
         self._writer = KVWriter(disk) if disk else None
         self._caches: OrderedDict[str, KVCache] = OrderedDict()
+        self._roomy: set[str] = set()  # left for another conversation with room for tokens to come
 
     @property
     def nbytes(self) -> int:
@@ -97,6 +98,7 @@ class KVStore:
             conversation: The one that was answered.
             stop: Polled while caches are moved to disk; True leaves the rest for later.
         """
+        self._compact()
         self._make_room({conversation}, 0, stop)
         if self._writer:
             self._writer.save(reversed(self._caches.items()))
@@ -138,11 +140,17 @@ class KVStore:
             self._writer.pause()
 
     def _use(self, conversation: str, cache: KVCache) -> None:
-        """Make it the most recently used; the one used before gives back its spare room."""
-        if self._caches and next(reversed(self._caches)) != conversation:
-            self._caches[next(reversed(self._caches))].compact()
+        """Make it the most recently used; the one used before gives back its spare room when there is time."""
+        if self._caches:
+            self._roomy.add(next(reversed(self._caches)))
+        self._roomy.discard(conversation)
         self._caches[conversation] = cache
         self._caches.move_to_end(conversation)
+
+    def _compact(self) -> None:
+        for name in self._roomy & self._caches.keys():
+            self._caches[name].compact()
+        self._roomy.clear()
 
     def _best(self, conversation: str, ids: Sequence[int]) -> _Prefix:
         """The longest prefix; one that would have to be moved only where that pays."""
@@ -191,6 +199,8 @@ class KVStore:
 
     def _make_room(self, keep: Collection[str], needed: int, stop: Callable[[], bool] = lambda: False) -> None:
         """Move the least recently used caches out until `needed` more bytes fit the budget."""
+        if self.nbytes + max(0, needed) > self._budget:
+            self._compact()
         over = self.nbytes + max(0, needed) - self._budget
         for name in [name for name in self._caches if name not in keep]:
             if over <= 0 or stop():

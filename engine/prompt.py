@@ -8,6 +8,7 @@ example by dropping their thinking) cannot break the prefix that the KV cache ho
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import re
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ _PLAIN_TEMPLATE = (
 
 
 _UNSTABLE_TOKENS: Final = 3
+_PIECES_KEPT: Final = 256
 
 
 class PromptBuilder:
@@ -42,6 +44,8 @@ class PromptBuilder:
 
     def __init__(self, tokenizer: Tokenizer, template: str) -> None:
         self.tokenizer = tokenizer
+        # A history is tokenised again every turn, and some of it twice to see whether it fits: only new text costs.
+        self._encode = functools.lru_cache(_PIECES_KEPT)(tokenizer.encode)
         self._template = _environment().from_string(template)
 
     def encode(self, request: ChatRequest) -> list[int]:
@@ -109,7 +113,7 @@ class PromptBuilder:
             if n % 2:
                 ids += spliced[int(piece)]
                 continue
-            new = self.tokenizer.encode(piece)
+            new = self._encode(piece)
             # The template writes the end token that the reply already ended with.
             ended = n > 0 and ids and new and ids[-1] == new[0] and new[0] in self.tokenizer.end_ids
             ids += new[1:] if ended else new
