@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import mmap
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -132,10 +135,26 @@ class KernelCache:
 
     # Zeros, because the kernels compute with what lies past the last key before they discard it: it must be finite.
     def _empty_keys(self, capacity: int) -> Halves:
-        return np.zeros((self.shape.kv_heads, capacity // KEYS, self.shape.head_dim, KEYS), np.float16)
+        return _zeros(self.shape.kv_heads, capacity // KEYS, self.shape.head_dim, KEYS)
 
     def _empty_values(self, capacity: int) -> Halves:
-        return np.zeros((self.shape.kv_heads, capacity, self.shape.head_dim), np.float16)
+        return _zeros(self.shape.kv_heads, capacity, self.shape.head_dim)
+
+
+def _zeros(*shape: int) -> Halves:
+    """Zeros on pages of their own.
+
+    They go back to the system the moment they are dropped. What malloc freed it kept: caches that came and went in a
+    budget of 75 MiB left 107 MiB resident.
+    """
+    nbytes = math.prod(shape) * np.dtype(np.float16).itemsize
+    if nbytes == 0:
+        return np.zeros(shape, np.float16)
+    if sys.platform == "win32":
+        pages = mmap.mmap(-1, nbytes)
+    else:
+        pages = mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(pages, np.float16).reshape(shape)
 
 
 def _exported_length(shape: CacheShape, tensors: Mapping[str, Tensor]) -> int:
