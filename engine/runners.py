@@ -137,10 +137,7 @@ def _load_kernels(folder: Path, choice: DeviceChoice, config: EngineConfig) -> K
 
 def _packed(folder: Path, name: str, decoder: DecoderConfig) -> KernelWeights:
     """Packed weights from the folder, or packed now and kept there for the next time."""
-    from engine.kernels.formats import Kind
-    from engine.kernels.packing import pack
-    from engine.kernels.sources import FolderSource
-    from engine.kernels.store import load_packed, packed_path, save_packed
+    from engine.kernels.store import load_packed, packed_path
 
     path = packed_path(folder, name)
     if path.is_file():
@@ -148,6 +145,15 @@ def _packed(folder: Path, name: str, decoder: DecoderConfig) -> KernelWeights:
             return load_packed(path, decoder)
         except BadModelFile as error:
             _log.warning("%s They are packed again. %s", error.sentence, error.detail)
+    return _pack_and_keep(folder, path, name, decoder)
+
+
+def _pack_and_keep(folder: Path, path: Path, name: str, decoder: DecoderConfig) -> KernelWeights:
+    from engine.kernels.formats import Kind
+    from engine.kernels.packing import pack
+    from engine.kernels.sources import FolderSource
+    from engine.kernels.store import load_packed, save_packed
+
     weights = pack(decoder, FolderSource(Checkpoint(folder)), Kind.Q4A if name == "int4" else Kind.Q8)
     try:
         save_packed(weights, path)
