@@ -101,17 +101,20 @@ def _kernels(folder: Path, choice: DeviceChoice, config: EngineConfig, cache_fol
 
     problem = use_cache(kernels_root(cache_folder))
     from engine.kernels.warm import available
+    from engine.kernels.weights import check_sizes
 
     usable, why_not = available()
     if not usable:
         raise UnsupportedModel(why_not)
+    check_sizes(DecoderConfig.from_json(read_json(folder / "config.json")))
     warmup = Warmup()
-    runner = _load_kernels(folder, choice, config)
     if warmup.wait(None if wait else _READY_IN_S):
+        runner = _load_kernels(folder, choice, config)
         reason = _joined(runner.description, problem, _kv_problem("kernels", choice, config))
         return Choice(runner, choice.format.name, reason)
     if warmup.failed:
         raise UnsupportedModel("the CPU kernels could not be compiled")
+    # Nothing of Numba's may be touched now: its lock is held until all is compiled.
     meanwhile = _load_decoder(folder, choice, config)
     return Choice(meanwhile, _dtype_name(choice), "torch, while the faster CPU kernels are compiled", warmup)
 

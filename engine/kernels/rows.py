@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import float32, int32
+import numpy as np
+from numba import float32
 
 from engine.kernels.activations import HALF_BITS, LARGEST_HIGH, LOW, SCALE, SUM, WEIGHTED, record_of
 from engine.kernels.jit import kernel
@@ -55,7 +56,7 @@ def _halves(scaled: Any, high_at: int) -> int:
     first, second = to_int(high), to_int(low)
     store_i8(high_at, first)
     store_i8(high_at + LOW, second)
-    return int_total(first) * int32(HALF) + int_total(second)
+    return int_total(first) * np.int32(HALF) + int_total(second)
 
 
 @kernel
