@@ -30,12 +30,14 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QLockFile, QTimer
 from shiboken6 import isValid
 
+from engine.kernels.cache_folder import kernels_root, use_cache
 from engine.paths import OVERRIDE, Paths, default_paths
 from tests.tiny_models import make_tiny_model
 
 TEST_CACHE = Path(os.environ.get("LOQUAT_TEST_CACHE") or platformdirs.user_cache_path("loquat-tests"))
 # Compiled CPU kernels are kept between runs and shared by every home: compiling takes longer than most tests.
 os.environ.setdefault("LOQUAT_KERNELS", str(TEST_CACHE / "kernels"))
+use_cache(kernels_root(TEST_CACHE))
 
 hypothesis.settings.register_profile("local", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)

@@ -7,7 +7,7 @@ from engine.errors import BadModelFile, BadRequest, ContextFull, UnsupportedMode
 from engine.kernels.formats import Kind
 from tests.tiny_models import FAMILIES
 
-# The kernels and torch add floats in different orders. Where a sum falls on the other side of a half, an activation's code
+# The kernels and torch add floats in different orders. Where a sum falls on the other side of a half, a code
 # of 15 bits or a cached float16 differs by one, and the logits by about this share of their spread.
 TIGHT = 1e-3
 
