@@ -87,9 +87,8 @@ def main() -> None:
         for tokens in TOKENS:
             seconds = best_s(matrix, tokens)
             rate, products = matrix.nbytes / seconds / 1e9, matrix.rows * matrix.columns * tokens / seconds / 1e9
-            print(
-                f"{matrix.kind.name:4} {tokens:3} tokens {seconds * 1e6:8.1f} us {rate:6.1f} GB/s {products:6.1f} GMAC/s"
-            )
+            what = f"{matrix.kind.name:4} {tokens:3} tokens {seconds * 1e6:8.1f} us"
+            print(f"{what} {rate:6.1f} GB/s {products:6.1f} GMAC/s")
 
 
 if __name__ == "__main__":
