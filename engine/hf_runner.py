@@ -138,8 +138,9 @@ def load_hf_runner(
         BadModelFile: The weights cannot be read, or some are missing.
     """
     # It would draw bars and give advice on the terminal; what matters of it is checked below.
-    transformers.utils.logging.disable_progress_bar()
-    transformers.utils.logging.set_verbosity_error()
+    output: Any = transformers.utils.logging
+    output.disable_progress_bar()
+    output.set_verbosity_error()
     load: Any = transformers.AutoModelForCausalLM.from_pretrained
     try:
         model, found = load(

@@ -95,9 +95,7 @@ class KVDisk:
                 return False
             try:
                 whole = write_file(partial, conversation, self._fingerprint, snapshot, stop)
-                if whole:
-                    self._publish(partial, conversation, snapshot)
-                return whole
+                return whole and self._publish(partial, conversation, snapshot, stop)
             except OSError as error:
                 _log.warning("A conversation's cache was not saved: %s", error)
                 return False
@@ -184,13 +182,16 @@ class KVDisk:
     def _path(self, conversation: str) -> Path:
         return self._folder / f"{_stem(conversation)}.safetensors"
 
-    def _publish(self, partial: Path, conversation: str, snapshot: Snapshot) -> None:
+    def _publish(self, partial: Path, conversation: str, snapshot: Snapshot, stop: Callable[[], bool]) -> bool:
         path, nbytes = self._path(conversation), partial.stat().st_size
         ids = np.array(snapshot.ids, dtype=np.int32)
         with self._index:
+            if stop():  # whoever said so may have looked at the index since, or removed the conversation
+                return False
             partial.replace(path)
             self._saved[conversation] = SavedCache(conversation, ids, snapshot.marks, path, nbytes)
             self._trim()
+        return True
 
     def _trim(self) -> None:
         """Remove the files longest unused, of any model, until the limit holds."""

@@ -57,7 +57,7 @@ class About:
 
 
 def write_file(path: Path, conversation: str, fingerprint: str, snapshot: Snapshot, stop: Callable[[], bool]) -> bool:
-    """Write a cache; whether it was finished before `stop` said so.
+    """Write a cache; whether it was finished. What was read after the last look at `stop` may have changed already.
 
     Raises:
         OSError: The disk is full or refuses.
@@ -77,7 +77,7 @@ def write_file(path: Path, conversation: str, fingerprint: str, snapshot: Snapsh
                 file.write(piece)
         file.seek(0)  # its place was kept: the checksum is known only now
         file.write(header.replace(_NO_CHECKSUM, f'"crc32": "{checksum:08x}"'.encode(), 1))
-    return not stop()  # what was read after the last look may have changed already
+    return True
 
 
 def read_about(path: Path) -> About:

@@ -116,7 +116,7 @@ class KVStore:
         """Drop a conversation's cache from memory and disk."""
         self._pause()
         self._caches.pop(conversation, None)
-        if self._disk and self.settle():  # or the file could still come into place
+        if self._disk:
             self._disk.forget(conversation)
 
     def drop_memory(self, keep: str = "") -> None:

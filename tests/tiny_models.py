@@ -50,9 +50,14 @@ FAMILIES: dict[str, dict[str, Any]] = {
 }
 
 # Models that keep states besides or in place of keys and values; only transformers runs them.
+_FELT: dict[str, Any] = {
+    "time_step_min": 0.1,
+    "time_step_max": 0.9,
+    "initializer_range": 0.3,
+}  # or states hardly matter
 STATEFUL: dict[str, dict[str, Any]] = {
-    "mamba": {"state_size": 8, "time_step_rank": 8},
-    "mamba2": {"state_size": 16, "num_heads": 8, "head_dim": 16, "n_groups": 1, "chunk_size": 32},
+    "mamba": {"state_size": 8, "time_step_rank": 8, **_FELT},
+    "mamba2": {"state_size": 16, "num_heads": 8, "head_dim": 16, "n_groups": 1, "chunk_size": 32, **_FELT},
     "lfm2": {"layer_types": ["conv", "full_attention", "conv"], "block_auto_adjust_ff_dim": False},
     "falcon_h1": {
         "mamba_d_ssm": 64,
