@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from dataclasses import dataclass
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.bench.forward import measure_decode, prompt_ids
-from engine.bench.harness import Figure, Report, machine_name, medians
-from engine.bench.process import SubjectProcess, loquat_subject
+import torch
+
+from engine.bench.forward import prompt_ids
+from engine.bench.harness import Figure, Report, alternate, machine_name, medians
+from engine.bench.subject import Subject, load_subject
 from engine.bench.text import prose
+from engine.config import EngineConfig
+from engine.decoder import DecoderRunner
 from engine.models.registry import ModelEntry
 from engine.tokenizer import load_tokenizer
 
@@ -39,36 +44,55 @@ class KvOptions:
 
 
 def bench_kv(entry: ModelEntry, options: KvOptions) -> Report:
-    """Mean NLL, bytes of a token and decode rate with keys and values in each format, a process each.
+    """Mean NLL, bytes of a token and decode rate with keys and values in each format, over the same weights.
 
     Raises:
         EngineError: The model cannot be loaded.
     """
     tokenizer = load_tokenizer(entry.folder)
     text, prompt = tokenizer.encode(prose())[: options.nll_tokens], prompt_ids(tokenizer, options.context)
-    with ExitStack() as stack:
-        subjects = {
-            name: stack.enter_context(
-                loquat_subject(
-                    "loquat", entry.folder, device="cpu", dtype=options.dtype, kv_dtype=name, threads=options.threads
-                )
-            )
-            for name in NAMES
-        }
-        nll = {name: float(subject.ask("nll", ids=text)["nll"]) for name, subject in subjects.items()}
-        steps = medians(measure_decode(subjects, prompt, _STEPS, options.runs))
-        held = {name: float(subject.about["kv_bytes_per_token"]) for name, subject in subjects.items()}
-        described = _described(subjects)
+    subjects = _subjects(entry, options)
+    nll = {name: float(subject.nll(text)["nll"]) for name, subject in subjects.items()}
+    steps = medians(alternate({name: _timed(subject, prompt) for name, subject in subjects.items()}, options.runs))
     loss = {name: 100 * (value / nll[NAMES[0]] - 1) for name, value in nll.items()}
     rate = {name: 1 / seconds for name, seconds in steps.items()}
+    held = {name: float(subject.runner.kv_bytes_per_token) for name, subject in subjects.items()}
     figures = [
         Figure("nll", f"mean NLL of {len(text):,} tokens", "nats", nll),
         Figure("nll_change", f"  more than {NAMES[0]}", "%", loss),
         Figure("bytes_per_token", "memory of a token", "B", held),
         Figure("decode", f"decode at {options.context:,} tokens of context", "tokens/s", rate, "more"),
     ]
-    return Report("kv", {"model": entry.label, "machine": machine_name(), "runs": options.runs, **described}, figures)
+    return Report("kv", _about(entry, options, subjects), figures)
 
 
-def _described(subjects: dict[str, SubjectProcess]) -> dict[str, str]:
-    return {name: f"{s.about['description']}, {s.about['threads']} threads" for name, s in subjects.items()}
+def _subjects(entry: ModelEntry, options: KvOptions) -> dict[str, Subject]:
+    """A runner for each format; decoders share their weights, packed ones are mapped into memory once anyway."""
+    config = EngineConfig(device="cpu", dtype=options.dtype, threads=options.threads, kv_dtype=NAMES[0])
+    subjects = {NAMES[0]: load_subject("loquat", entry.folder, config)}
+    first = subjects[NAMES[0]]
+    for name in NAMES[1:]:
+        if isinstance(first.runner, DecoderRunner):
+            kv_dtype: torch.dtype = getattr(torch, name)
+            runner = DecoderRunner(first.runner.config, first.runner.weights, kv_dtype=kv_dtype)
+            subjects[name] = replace(first, runner=runner)
+        else:
+            subjects[name] = load_subject("loquat", entry.folder, replace(config, kv_dtype=name))
+    return subjects
+
+
+def _timed(subject: Subject, prompt: Sequence[int]) -> Callable[[], float]:
+    """Measures the median seconds of a decode step after the prompt."""
+    return lambda: float(statistics.median(subject.decode(prompt, _STEPS)["steps"]))
+
+
+def _about(entry: ModelEntry, options: KvOptions, subjects: Mapping[str, Subject]) -> dict[str, str | int]:
+    described = {name: subject.runner.description for name, subject in subjects.items()}
+    threads = subjects[NAMES[0]].choice.threads
+    return {
+        "model": entry.label,
+        "machine": machine_name(),
+        "threads": threads,
+        "runs": options.runs,
+        **described,
+    }

@@ -9,7 +9,7 @@ from engine.bench.kv_formats import NAMES, KvOptions, bench_kv
 from engine.models.registry import Registry
 
 
-def test_each_format_is_measured_in_its_own_process(tiny_model: Callable[..., Path]) -> None:
+def test_each_format_is_measured_over_the_same_weights(tiny_model: Callable[..., Path]) -> None:
     folder = tiny_model("llama", max_position_embeddings=2048)
     options = KvOptions(runs=1, threads=1, context=64, nll_tokens=200)
     report = bench_kv(Registry(folder.parent).find(folder.name), options)
