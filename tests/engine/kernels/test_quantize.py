@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.errors import BadModelFile
 from engine.kernels import quantize
-from engine.kernels.formats import Kind
+from engine.kernels.formats import Kind, stack
 
 
 def _weights(rows: int, columns: int, seed: int = 0) -> np.ndarray:
@@ -74,3 +74,27 @@ def test_weights_that_cannot_be_held_are_refused(bad):
         with pytest.raises(BadModelFile) as error:
             make(weights)
         assert error.value.sentence.endswith(".")
+
+
+def test_matrices_of_different_formats_are_stacked_without_loss_where_all_have_four_bits():
+    weights = _weights(32, 64)
+    symmetric = quantize.from_q4_0(quants.quantize(weights, Type.Q4_0), 32, 64)
+    affine = quantize.from_q4_1(quants.quantize(weights, Type.Q4_1), 32, 64)
+    matrix = stack(quantize.unify([symmetric, affine]))
+    assert matrix.kind is Kind.Q4A
+    np.testing.assert_array_equal(matrix.dequantize(), np.concatenate([symmetric.dequantize(), affine.dequantize()]))
+
+
+def test_four_bits_beside_eight_become_eight():
+    weights = _weights(32, 64)
+    four, eight = quantize.quantize_4(weights), quantize.quantize_8(weights)
+    matrix = stack(quantize.unify([four, eight]))
+    assert matrix.kind is Kind.Q8
+    expected = np.concatenate([four.dequantize(), eight.dequantize()])
+    assert np.abs(matrix.dequantize() - expected).max() <= np.abs(expected).max() / 127 * 0.52
+
+
+def test_a_tile_never_holds_rows_of_two_matrices():
+    odd = quantize.quantize_8(_weights(17, 32))
+    with pytest.raises(ValueError, match="cannot be stacked"):
+        stack([odd, odd])
