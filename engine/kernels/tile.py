@@ -113,7 +113,7 @@ def _dot(target: Target, kind: Kind) -> Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tile:
+class Tile:
     """Emits one tile product for a format and a number of tokens."""
 
     target: Target
@@ -257,7 +257,7 @@ def tile_product(kind: Kind, tokens: int) -> Callable[..., Any]:
     @operation(types.void, *(types.int64,) * 5)
     def product(builder: ir.IRBuilder, *args: ir.Value) -> ir.Value:
         """One tile times a few tokens."""
-        _Tile(TARGET, kind, tokens).emit(builder, *args)
+        Tile(TARGET, kind, tokens).emit(builder, *args)
         return ir.Constant(I8.as_pointer(), None)
 
     return product
