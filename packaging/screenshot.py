@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +33,7 @@ CHATS = (
     ),
 )
 ANSWER_S = 180
+SETTLE_S = 1.0  # an answer is stored a moment before its last frame is drawn
 
 
 def make_home(folder: Path, theme: str, models: Path) -> Paths:
@@ -60,6 +62,7 @@ def take(screen: Screen, home: Paths, logs: Path, path: Path) -> None:
                 screen.type(question)
                 screen.press("Return")
                 wait_until(partial(_answered, program, asked), ANSWER_S, f"the answer to {question!r}")
+        time.sleep(SETTLE_S)
         screen.picture(path, window)
         program.close()
     finally:
