@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.errors import BadModelFile
+from engine.heap import release_freed_memory
 from engine.kv_cache import KVCache, reusable
 from engine.kv_disk import KVDisk, SavedCache
 from engine.kv_writer import KVWriter, save
@@ -115,25 +116,26 @@ class KVStore:
     def forget(self, conversation: str) -> None:
         """Drop a conversation's cache from memory and disk."""
         self._pause()
-        self._caches.pop(conversation, None)
+        self._drop([conversation])
         if self._disk:
             self._disk.forget(conversation)
 
     def drop_memory(self, keep: str = "") -> None:
         """Free all caches in memory but one, unsaved ones too; for when memory has run out."""
         self._pause()
-        for name in [name for name in self._caches if name != keep]:
-            del self._caches[name]
+        self._drop([name for name in self._caches if name != keep])
 
     def close(self) -> None:
         """Save what is not saved yet, then let the folder go."""
         if self._writer:
             self._writer.close()
         if self._disk:
-            for name, cache in self._caches.items():
-                save(self._disk, name, cache)
-            self._disk.close()
-        self._caches.clear()
+            try:
+                for name, cache in self._caches.items():
+                    save(self._disk, name, cache)
+            finally:
+                self._disk.close()
+        self._drop(list(self._caches))
 
     def _pause(self) -> None:
         if self._writer:
@@ -199,14 +201,24 @@ class KVStore:
 
     def _make_room(self, keep: Collection[str], needed: int, stop: Callable[[], bool] = lambda: False) -> None:
         """Move the least recently used caches out until `needed` more bytes fit the budget."""
-        if self.nbytes + max(0, needed) > self._budget:
-            self._compact()
+        self._drop(self._leaving(keep, needed, stop))
+
+    def _leaving(self, keep: Collection[str], needed: int, stop: Callable[[], bool]) -> list[str]:
+        """Which caches have to go, each saved."""
         over = self.nbytes + max(0, needed) - self._budget
-        for name in [name for name in self._caches if name not in keep]:
+        names: list[str] = []
+        for name, cache in self._caches.items():
             if over <= 0 or stop():
-                return
-            cache = self._caches[name]
-            over -= cache.nbytes
-            if self._disk:
-                save(self._disk, name, cache)
-            del self._caches[name]
+                break
+            if name not in keep:
+                over -= cache.nbytes
+                names.append(name)
+                if self._disk:
+                    save(self._disk, name, cache)
+        return names
+
+    def _drop(self, names: Collection[str]) -> None:
+        for name in names:
+            self._caches.pop(name, None)
+        if names:
+            release_freed_memory()
