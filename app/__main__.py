@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import socket
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
@@ -25,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments and not arguments[0].startswith("-"):
         parser.error(f"there is no command {arguments[0]}; there are {', '.join(cli.COMMANDS)}")
     options = parser.parse_args(arguments)
-    if not _has_display(sys.platform, os.environ):
+    if not _has_display(sys.platform, os.environ) or _is_dead_display(os.environ):
         return _refuse("There is no display to open a window on. Run `loquat chat` to chat in the terminal.")
     try:
         from app.desktop import run  # noqa: PLC0415 - Qt from here on
@@ -55,6 +57,25 @@ def _has_display(platform: str, environment: Mapping[str, str]) -> bool:
     if not platform.startswith("linux"):
         return True
     return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+def _is_dead_display(environment: Mapping[str, str]) -> bool:
+    """Whether Qt would use a local X display on which no server answers: it would end the whole process."""
+    local = re.fullmatch(r"(?:unix)?:(\d+)(?:\.\d+)?", environment.get("DISPLAY", ""))
+    if (
+        not sys.platform.startswith("linux")
+        or not local
+        or environment.get("WAYLAND_DISPLAY")
+        or environment.get("QT_QPA_PLATFORM", "xcb") != "xcb"
+    ):
+        return False
+    path = f"/tmp/.X11-unix/X{local[1]}"  # noqa: S108 - where every X server listens
+    return not any(_answers(address) for address in (f"\0{path}", path))
+
+
+def _answers(address: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(address) == 0
 
 
 def _refuse(sentence: str) -> int:

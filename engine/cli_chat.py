@@ -28,12 +28,16 @@ def run_chat(args: list[str], paths: Paths) -> int:
     params = _params(options)
     if any(not prompt.strip() for prompt in options.prompt):
         raise BadRequest("The prompt is empty; write something first.")
-    config = EngineConfig(dtype=options.dtype, kv_dtype=options.kv_dtype, threads=options.threads)
-    with _Terminal(config, paths) as terminal:
+    with _Terminal(_config(options), paths) as terminal:
         info = terminal.load(options.model)
+        if options.threads > info.threads:
+            print(
+                f"There are no more than {info.threads} processors here, so {info.threads} threads run.",
+                file=sys.stderr,
+            )
         chat = _Chat(terminal, info, params, options)
         for prompt in options.prompt or _typed_prompts(info):
-            chat.turn(prompt)
+            chat.turn(_readable(prompt))
     return 0
 
 
@@ -50,6 +54,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=0, help="CPU threads; 0 takes one per physical core")
     parser.add_argument("--json", action="store_true", help="one JSON object a turn")
     return parser
+
+
+def _config(options: argparse.Namespace) -> EngineConfig:
+    try:
+        return EngineConfig(dtype=options.dtype, kv_dtype=options.kv_dtype, threads=options.threads)
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+
+
+def _readable(text: str) -> str:
+    """What was typed, with a replacement sign for each byte that is not UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _params(options: argparse.Namespace) -> SamplingParams:
@@ -133,7 +149,7 @@ class _Chat:
         self._info = info
         self._params = params
         self._json = bool(options.json)
-        self._messages = [Message("system", options.system)] if options.system else []
+        self._messages = [Message("system", _readable(options.system))] if options.system else []
         self._today = datetime.date.today().isoformat()
 
     def turn(self, prompt: str) -> None:

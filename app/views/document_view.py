@@ -21,7 +21,7 @@ from app.markdown import Block, Frames
 from app.theme import Theme
 from app.views.rich_text import CHIP_PADDING, chip_rects, cursor_x, new_document
 
-ITEM_INDENT: Final = 28
+ITEM_INDENT: Final = 36  # room for a number of two digits
 QUOTE_INDENT: Final = 18
 _MARKER_GAP: Final = 9
 _BAR: Final = 3

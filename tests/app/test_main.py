@@ -71,3 +71,10 @@ def test_commands_of_the_terminal_import_no_qt():
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="X displays are Linux's")
+def test_a_display_on_which_nobody_answers_is_a_sentence_and_no_crash():
+    done = loquat(DISPLAY=":4711")
+    assert done.returncode == 2
+    assert done.stderr == "There is no display to open a window on. Run `loquat chat` to chat in the terminal.\n"

@@ -72,3 +72,27 @@ def test_without_a_display_the_terminal_is_named(loquat_home: Paths) -> None:
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert "loquat chat" in done.stderr
+
+
+@pytest.mark.parametrize("threads", ["-1", "2000"])
+def test_a_number_of_threads_that_cannot_be_is_one_sentence(threads: str) -> None:
+    done = loquat("chat", "--prompt", "hi", "--threads", threads)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"threads must be between 0 and 1024, not {threads}.\n"
+
+
+def test_bytes_that_are_no_text_and_more_threads_than_there_are(home_with_model: Paths) -> None:
+    done = loquat("chat", "--greedy", "--max-tokens", "3", "--threads", "900", "--prompt", os.fsdecode(b"caf\xff\xfe"))
+    assert done.returncode == 0
+    assert "There are no more than" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_ends_the_chat_quietly(home_with_model: Paths) -> None:
+    command = [sys.executable, "-m", "app", "chat", "--greedy", "--prompt", "Count to fifty."]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert "Traceback" not in process.stderr.read()
