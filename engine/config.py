@@ -13,7 +13,7 @@ MAX_SEED: Final = 2**63 - 1
 
 def _check(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
-        raise ValueError(f"{name} must be between {low:g} and {high:g}, not {value:g}.")
+        raise ValueError(f"{name} must be between {low:,} and {high:,}, not {value:,}.")
 
 
 @dataclass(frozen=True, slots=True)

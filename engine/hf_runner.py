@@ -137,21 +137,8 @@ def load_hf_runner(
         UnsupportedModel: transformers has no such causal language model, or it is of no known kind.
         BadModelFile: The weights cannot be read, or some are missing.
     """
-    # It would draw bars and give advice on the terminal; what matters of it is checked below.
-    output: Any = transformers.utils.logging
-    output.disable_progress_bar()
-    output.set_verbosity_error()
-    load: Any = transformers.AutoModelForCausalLM.from_pretrained
     try:
-        model, found = load(
-            folder,
-            dtype=choice.dtype,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-            **_quantization(quantized, choice),
-        )
+        model, lacking = _from_pretrained(folder, dtype=choice.dtype, **_quantization(quantized, choice))
     except ValueError as error:
         raise UnsupportedModel(
             f"The model {folder.name} has an architecture that is not supported.", str(error)
@@ -160,8 +147,7 @@ def load_hf_runner(
         raise BadModelFile(
             f"The model {folder.name} cannot be read; remove it and add it again.", str(error)
         ) from error
-    lacking = [*found["missing_keys"], *found["mismatched_keys"]]
-    if lacking:  # transformers makes them up
+    if lacking:
         raise BadModelFile(
             f"The model {folder.name} lacks some of its weights; remove it and add it again.", str(lacking)
         )
@@ -169,6 +155,36 @@ def load_hf_runner(
         raise UnsupportedModel(f"The model {folder.name} has an architecture that is not supported.", "no cache")
     placed = model if quantized else model.to(choice.device)
     return HfRunner(placed.eval(), choice, max_context)
+
+
+def lacking_weights(folder: Path) -> list[str]:
+    """Names of the weights that a model folder's architecture has and its files lack, or hold in another shape.
+
+    Nothing is read but the files' headers.
+
+    Raises:
+        ValueError: transformers has no such causal language model.
+        OSError, RuntimeError: A file cannot be read.
+    """
+    return _from_pretrained(folder, device_map="meta")[1]
+
+
+def _from_pretrained(folder: Path, **options: Any) -> tuple[Any, list[str]]:  # noqa: ANN401
+    """The model, and the weights it lacks, which transformers makes up."""
+    # It would draw bars and give advice on the terminal; what matters of it is in what we return.
+    output: Any = transformers.utils.logging
+    output.disable_progress_bar()
+    output.set_verbosity_error()
+    load: Any = transformers.AutoModelForCausalLM.from_pretrained
+    model, found = load(
+        folder,
+        use_safetensors=True,
+        local_files_only=True,
+        trust_remote_code=False,
+        output_loading_info=True,
+        **options,
+    )
+    return model, [*map(str, found["missing_keys"]), *map(str, found["mismatched_keys"])]
 
 
 def _quantization(name: str | None, choice: DeviceChoice) -> dict[str, Any]:

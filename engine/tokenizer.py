@@ -13,9 +13,7 @@ from typing import Any
 import tokenizers
 
 from engine.errors import BadModelFile
-
-# Ends of turn that models use in chat without always naming them in their configuration.
-_END_OF_TURN = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|end_of_text|>", "<|endoftext|>")
+from engine.models.end_tokens import KNOWN
 
 
 class Tokenizer:
@@ -106,6 +104,6 @@ def _end_ids(folder: Path, inner: tokenizers.Tokenizer, special: Mapping[str, st
         listed = read_json(folder / name).get("eos_token_id")
         ids.update([listed] if isinstance(listed, int) else listed or [])
     added = {token.content for token in inner.get_added_tokens_decoder().values()}
-    names = [special.get("eos_token", ""), *(name for name in _END_OF_TURN if name in added)]
+    names = [special.get("eos_token", ""), *(name for name in KNOWN if name in added)]
     ids.update(found for name in names if (found := inner.token_to_id(name)) is not None)
     return frozenset(ids)

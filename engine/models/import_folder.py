@@ -60,6 +60,7 @@ def import_folder(source: Path, folder: Path, label: str, handle: RequestHandle)
     import_tokenizer(source, folder, config)
     write_json(folder / CONFIG, config)
     yield from _place(weights, folder, label, handle)
+    _check_weights(source, folder, str(config["model_type"]))
     yield from pack_weights(FolderSource(Checkpoint(folder)), config, folder, label, handle)
     parameters = sum(entry.elements for entry in weights.entries)
     return Imported(str(config["model_type"]), parameters, source.resolve().name)
@@ -77,6 +78,23 @@ def _check_config(source: Path, config: Mapping[str, Any]) -> None:
     if "quantization_config" in config:
         raise UnsupportedModel(
             f"The model {source.name} is quantised in a way that is not supported; get the unquantised one, or a GGUF."
+        )
+
+
+def _check_weights(source: Path, folder: Path, model_type: str) -> None:
+    """See that the weights are those of the architecture, before the model can be chosen."""
+    from engine.hf_runner import lacking_weights
+
+    try:
+        lacking = lacking_weights(folder)
+    except (ValueError, OSError, RuntimeError) as error:
+        sentence = f"The model {source.name} is of the architecture {model_type}, which cannot be read from it."
+        raise BadModelFile(sentence, str(error)) from error
+    if lacking:
+        raise BadModelFile(
+            f"The weights in {source.name} are not those of the architecture {model_type} that its config.json names; "
+            "get the model again.",
+            str(lacking),
         )
 
 

@@ -78,7 +78,7 @@ def test_without_a_display_the_terminal_is_named(loquat_home: Paths) -> None:
 def test_a_number_of_threads_that_cannot_be_is_one_sentence(threads: str) -> None:
     done = loquat("chat", "--prompt", "hi", "--threads", threads)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"threads must be between 0 and 1024, not {threads}.\n"
+    assert done.stderr == f"threads must be between 0 and 1,024, not {int(threads):,}.\n"
 
 
 def test_bytes_that_are_no_text_and_more_threads_than_there_are(home_with_model: Paths) -> None:

@@ -246,3 +246,11 @@ def test_a_copy_can_be_cancelled(source: Path, monkeypatch: pytest.MonkeyPatch) 
             break
     with pytest.raises(Cancelled):
         next(steps)
+
+
+@pytest.mark.parametrize("model_type", ["mamba", "bert", "gpt2"])
+def test_weights_of_another_architecture_are_refused(model_type: str, source: Path) -> None:
+    """transformers would make up what is missing, and the model would fail only when it is loaded."""
+    edit(source / "config.json", model_type=model_type, architectures=None)
+    with pytest.raises(BadModelFile, match=f"not those of the architecture {model_type}"):
+        run_import(source)
