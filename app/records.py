@@ -7,6 +7,7 @@ import json
 import struct
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
@@ -28,6 +29,40 @@ def _today() -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Folder:
+    """A place in the list that conversations can be put into.
+
+    Attributes:
+        created_at: Seconds since the epoch.
+    """
+
+    name: str
+    id: str = field(default_factory=new_id)
+    created_at: float = field(default_factory=time.time)
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A text file that goes with a question: its name, and its whole text as it is said to the model."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What one conversation does otherwise than the settings say.
+
+    Attributes:
+        assistant: The id of its assistant; empty for none.
+        sampling: Values by the names of the settings ("temperature", "top_p", "seed", ...); only those that differ.
+    """
+
+    assistant: str = ""
+    sampling: Mapping[str, float | int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """One conversation without its messages.
 
@@ -37,6 +72,10 @@ class Conversation:
         started_on: Local ISO date of its beginning, kept as text so that a change of time zone cannot alter the prompt.
         system_prompt: As it was when the conversation began; a later change of the setting leaves the prompt as it is.
         leaf_id: The last message of the branch that is shown; None while there is none.
+        pinned: Whether it stands above all others.
+        folder_id: The folder it lies in; None for none.
+        archived_at: When it was put out of the list, kept and searchable; None while it is in the list.
+        titled: Whether the person or the model named it; otherwise the title is the beginning of its first question.
     """
 
     id: str = field(default_factory=new_id)
@@ -46,6 +85,11 @@ class Conversation:
     started_on: str = field(default_factory=_today)
     system_prompt: str = ""
     leaf_id: str | None = None
+    pinned: bool = False
+    folder_id: str | None = None
+    archived_at: float | None = None
+    titled: bool = False
+    options: ChatOptions = field(default_factory=ChatOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +103,8 @@ class StoredMessage:
         stats: The figures of the turn that made it.
         created_at: Seconds since the epoch.
         left_out: How many messages at the beginning of its branch did not fit the context and were not read for it.
+        attachments: Files that go with a question; their text is said to the model before `content`.
+        thinking_s: Seconds from the beginning of a reply's thinking block to its end; None where there is none.
     """
 
     conversation_id: str
@@ -72,6 +118,8 @@ class StoredMessage:
     stats: TurnStats | None = None
     created_at: float = field(default_factory=time.time)
     left_out: int = 0
+    attachments: tuple[Attachment, ...] = ()
+    thinking_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
