@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.chats import Chats
+from app.conductor import Conductor
 from app.crash import CrashGuard
 from app.engine_bridge import EngineBridge, WorkerFactory
 from app.live import Notice
@@ -49,9 +50,13 @@ class Desktop:
         self.bridge = EngineBridge(make_worker)
         self.chats = Chats(self.store, self.bridge, self.settings)
         self.theme = Theme(app, self.settings.get("theme"))
-        self.window = MainWindow(self.chats, self.settings, self.theme)
+        self.window, self.conductor = self._make_window()
         self._first_paint: FirstPaint | None = None
         self._start_notices = [sentence for sentence in (self.settings.trouble, store_notice) if sentence]
+
+    def _make_window(self) -> tuple[MainWindow, Conductor]:
+        window = MainWindow(self.theme)
+        return window, Conductor(window, self.chats, self.settings, self.theme)
 
     def show(self, model: str | None = None, new: bool = False) -> None:
         """Put the window on the screen, then load the model: importing torch would hold up the first picture."""
@@ -144,7 +149,7 @@ def _engine_worker(paths: Paths) -> WorkerFactory:
 
 def _run_first(app: QApplication, desktop: Desktop, instance: SingleInstance, model: str | None, new: bool) -> int:
     guard = CrashGuard(desktop.chats.save_now)
-    guard.report.connect(desktop.window.dialogs.show_crash)
+    guard.report.connect(desktop.conductor.dialogs.show_crash)
     desktop.chats.bug_found.connect(guard.engine_bug)
     instance.activated.connect(lambda later: _activate(desktop, later))
     signals = TerminalSignals()

@@ -22,6 +22,7 @@ from PySide6.QtCore import QDeadlineTimer, QEvent, QEventLoop, QSize, Qt
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from app.chats import Chats
+from app.conductor import Conductor
 from app.crash import CrashReport, environment
 from app.engine_bridge import EngineBridge
 from app.live import ModelState, Notice
@@ -146,7 +147,8 @@ class Stage:
         self.bridge = EngineBridge(lambda emit: FakeWorker(emit, replies, loads))
         self.chats = Chats(self.store, self.bridge, self.settings)
         self.theme = theme
-        self.window = MainWindow(self.chats, self.settings, theme)
+        self.window = MainWindow(theme)
+        self.conductor = Conductor(self.window, self.chats, self.settings, theme)
 
     def close(self) -> None:
         self.window.close()
@@ -252,7 +254,7 @@ def crash(stage: Stage) -> None:
     """The crash dialog."""
     ready(stage)
     trace = 'Traceback (most recent call last):\n  File "app/session.py", line 120, in apply\nValueError: an example\n'
-    stage.window.dialogs.show_crash(CrashReport("Something went wrong inside Loquat.", environment(), trace, True))
+    stage.conductor.dialogs.show_crash(CrashReport("Something went wrong inside Loquat.", environment(), trace, True))
 
 
 def link(stage: Stage) -> None:
@@ -283,7 +285,7 @@ def edit(stage: Stage) -> None:
 def settings(stage: Stage) -> None:
     """The settings, one of them changed that waits for the model to be loaded again."""
     ready(stage)
-    stage.window.dialogs.show_settings()
+    stage.conductor.dialogs.show_settings()
     stage.settings.set("temperature", 0.2)
     stage.settings.set("threads", 2)
 
@@ -292,7 +294,7 @@ def settings_end(stage: Stage) -> None:
     """The lower half of the settings."""
     settings(stage)
     settle(60)
-    area = stage.window.dialogs._shown_settings.findChild(QScrollArea)
+    area = stage.conductor.dialogs._shown_settings.findChild(QScrollArea)
     area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
 
 

@@ -82,9 +82,8 @@ STATE = {"app.store", "app.session", "app.chats", "app.engine_bridge", "engine.w
 
 @pytest.mark.parametrize("path", VIEWS, ids=lambda path: path.name)
 def test_a_view_knows_no_store_and_no_session(path: Path) -> None:
-    """Views take frozen values and emit what the person wants; the main window alone connects the two."""
-    if path.name != "main_window.py":
-        assert not imported_modules(path) & STATE
+    """Views take frozen values and emit what the person wants; the conductor connects the two."""
+    assert not imported_modules(path) & STATE
 
 
 def test_the_map_names_every_module_and_nothing_else() -> None:

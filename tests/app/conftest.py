@@ -32,6 +32,7 @@ class World:
     chats: Chats
     notices: list[Notice] = field(default_factory=list)
     models: list[ModelState] = field(default_factory=list)
+    conductor: Any = None  # set where there is a window
 
     @property
     def session(self) -> Session:

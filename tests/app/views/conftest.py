@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.conductor import Conductor
 from app.theme import Theme
 from app.views.main_window import MainWindow
 from tests.app.conftest import World
@@ -70,7 +71,8 @@ def make_window(
 
     def make(*replies: Reply, ready: bool = True, **values: Any) -> tuple[MainWindow, World]:
         world = (ready_world if ready else make_world)(*replies, **values)
-        window = MainWindow(world.chats, world.settings, theme)
+        window = MainWindow(theme)
+        world.conductor = Conductor(window, world.chats, world.settings, theme)
         qtbot.addWidget(window)
         window.resize(1200, 800)
         with qtbot.waitActive(window):

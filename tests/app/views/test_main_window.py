@@ -12,10 +12,11 @@ from PySide6.QtGui import QAccessible, QColor, QDesktopServices, QDropEvent, QGu
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
+from app import shown_chat as module
+from app.conductor import Conductor
 from app.crash import CrashReport
 from app.live import Notice
-from app.theme import Tokens
-from app.views import main_window as module
+from app.theme import Theme, Tokens
 from app.views.crash_dialog import CrashDialog
 from app.views.dialogs import LinkDialog
 from app.views.main_window import MainWindow
@@ -66,7 +67,7 @@ def test_a_refused_question_stays_in_the_composer(make_window: Any, qtbot: Any) 
     window, world = make_window(Reply(gate=gate))
     ask(window, "first")
     qtbot.waitUntil(lambda: world.session.busy)
-    window._send("second")  # as a click on an example would
+    world.conductor.shown.send("second")  # as a click on an example would
     assert window.notices.cards[0].notice.sentence.startswith("The answer is still being written.")
     QTest.keyClicks(window.composer.editor, "second")
     QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
@@ -242,15 +243,15 @@ def test_a_link_is_opened_only_after_its_address_was_shown(
 
 
 def test_a_crash_is_shown_with_all_there_is_to_copy(make_window: Any, qtbot: Any) -> None:
-    window, _ = make_window()
+    window, world = make_window()
     report = CrashReport("Something went wrong inside Loquat.", "Qt 6.12", "Traceback: here", True)
-    window.dialogs.show_crash(report)
+    world.conductor.dialogs.show_crash(report)
     dialog = window.findChild(CrashDialog)
     assert dialog is not None
     assert "saved first" in dialog.sentence
     dialog.copy_button.click()
     assert QGuiApplication.clipboard().text() == report.text
-    window.dialogs.show_crash(report)
+    world.conductor.dialogs.show_crash(report)
     assert len(window.findChildren(CrashDialog)) == 1
     dialog.close_button.click()
     assert not dialog.isVisible()
@@ -291,11 +292,12 @@ def test_every_button_without_words_has_a_name_and_tab_reaches_the_controls(make
     assert {window.composer.editor, window.sidebar.list, window.chat} <= reached
 
 
-def test_geometry_is_kept(make_window: Any, qtbot: Any) -> None:
+def test_geometry_is_kept(make_window: Any, qtbot: Any, theme: Theme) -> None:
     window, world = make_window()
     window.resize(780, 600)
     window.close()
     assert world.settings.get("window_geometry")
-    again = MainWindow(world.chats, world.settings, window._theme)
+    again = MainWindow(theme)
+    Conductor(again, world.chats, world.settings, theme)
     qtbot.addWidget(again)
     assert again.size() == window.size()

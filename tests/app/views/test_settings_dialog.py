@@ -92,7 +92,7 @@ def test_letters_are_no_part_of_a_number_and_an_empty_field_is_automatic(opened:
 
 
 def test_choices_switches_and_text_work_with_the_keyboard(opened: Any) -> None:
-    window, world, dialog = opened
+    _, world, dialog = opened
     theme = row(dialog, "theme")
     QTest.keyClick(theme.field, Qt.Key.Key_Down)
     assert world.settings.get("theme") == "light"
@@ -100,7 +100,7 @@ def test_choices_switches_and_text_work_with_the_keyboard(opened: Any) -> None:
     menu = theme.field.menu_of_choices()
     assert [a.text() for a in menu.actions() if a.isChecked()] == ["Light"]
     menu.actions()[2].trigger()
-    assert window._theme.choice == "dark", "at once"
+    assert theme.field._theme.choice == "dark", "at once"
     QTest.keyClick(row(dialog, "read_ahead").field, Qt.Key.Key_Space)
     assert world.settings.get("read_ahead") is False
     QTest.keyClicks(row(dialog, "system_prompt").field, "Be brief.")
@@ -139,11 +139,11 @@ def test_engine_settings_wait_for_the_model_to_be_loaded_again(opened: Any, qtbo
 
 
 def test_the_settings_open_from_the_sidebar_and_only_once(make_window: Any, qtbot: Any) -> None:
-    window, _ = make_window()
+    window, world = make_window()
     window.sidebar._settings.click()
-    window.dialogs.show_settings()
+    world.conductor.dialogs.show_settings()
     assert len(window.findChildren(SettingsDialog)) == 1
     QTest.keyClick(window.findChild(SettingsDialog), Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.findChild(SettingsDialog) is None)
-    window.dialogs.show_settings()
+    world.conductor.dialogs.show_settings()
     assert window.findChild(SettingsDialog).isVisible()
