@@ -36,7 +36,8 @@ class ChatRequest:
 
     Attributes:
         id: Unique; every event of the answer carries it.
-        messages: System (optional), then user and assistant in turn, ending with a user message.
+        messages: System (optional), then user and assistant in turn, ending with a user message, or with the reply
+            that is to go on.
         params: How to sample.
         conversation_id: Which conversation's KV cache to look at first.
         started_on: ISO date on which the conversation began; a template that asks for "today" gets this,
@@ -44,6 +45,8 @@ class ChatRequest:
         overflow: When the conversation outgrows the context: leave out its oldest turns, or refuse.
         reuse: False computes everything afresh and leaves all caches alone, for proofs and benchmarks.
         speculate: Whether prompt-lookup decoding may draft tokens; it changes the speed, never the tokens.
+        continue_reply: The last message is a reply that was cut off, and goes on where its token ids end. Only what
+            is new comes up in the events.
         submitted_at: `time.perf_counter()` in seconds when the person pressed Enter; TTFT counts from here.
     """
 
@@ -55,13 +58,26 @@ class ChatRequest:
     overflow: Overflow = "drop_oldest"
     reuse: bool = True
     speculate: bool = True
+    continue_reply: bool = False
     submitted_at: float = field(default_factory=time.perf_counter)
 
 
 def after_reply(request: ChatRequest, text: str, token_ids: tuple[int, ...]) -> ChatRequest:
     """The request to read ahead after a reply: the history with it, and an empty draft."""
-    messages = (*request.messages, Message("assistant", text, token_ids), Message("user", ""))
-    return dataclasses.replace(request, id=f"{request.id}-ahead", messages=messages)
+    history, reply = request.messages, Message("assistant", text, token_ids)
+    if request.continue_reply:
+        history, reply = history[:-1], joined(history[-1], text, token_ids)
+    messages = (*history, reply, Message("user", ""))
+    return dataclasses.replace(request, id=f"{request.id}-ahead", messages=messages, continue_reply=False)
+
+
+def joined(begun: Message, text: str, token_ids: tuple[int, ...]) -> Message:
+    """A reply with what it was continued with; its ids are known only where those of its beginning are.
+
+    `begun` comes without an end token, because what follows it took that token's place.
+    """
+    ids = None if begun.token_ids is None else (*begun.token_ids, *token_ids)
+    return Message("assistant", begun.content + text, ids)
 
 
 class RequestHandle:

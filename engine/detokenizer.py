@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 # A character is at most four bytes, so at most three more byte tokens can complete it.
 _MAX_PENDING = 4
 _HALF = "\ufffd"
+_SEAM = 16  # tokens; the text of a token depends on few of those before it
 
 Decode = Callable[[Sequence[int]], str]
 
@@ -20,13 +21,16 @@ class Detokenizer:
 
     Args:
         decode: ids -> text of the model's tokenizer, special tokens left out.
+        begun: Ids whose text is known already, for a text that goes on.
     """
 
-    def __init__(self, decode: Decode) -> None:
+    def __init__(self, decode: Decode, begun: Sequence[int] = ()) -> None:
         self._decode = decode
         self._ids: list[int] = []
         self._prefix = 0
         self._read = 0
+        for token_id in begun[-_SEAM:]:
+            self.push(token_id)
 
     def push(self, token_id: int) -> str:
         """The text that became printable with this token, "" while a character is incomplete."""
@@ -79,6 +83,13 @@ class StopStrings:
         """What was held back and turned out to be no stop string."""
         shown, self._held = self._held, ""
         return shown
+
+
+def never_shown(decode: Decode, ids: Sequence[int], shown: str, stops: Sequence[str]) -> str:
+    """Text of a reply's ids that was held back when it was cut off, and has to come before what it goes on with."""
+    text = decode(ids).rstrip(_HALF)
+    owed = text[len(shown) :] if text.startswith(shown) else ""
+    return "" if any(stop in owed for stop in stops) else owed
 
 
 def _overlap(text: str, stop: str) -> int:

@@ -45,6 +45,7 @@ class ModelInfo:
         weight_bytes: Memory held by the weights.
         kv_bytes_per_token: Memory that one token of a conversation costs.
         load_s: Seconds the load took.
+        end_ids: Tokens that end a reply.
     """
 
     name: str
@@ -60,6 +61,7 @@ class ModelInfo:
     kv_bytes_per_token: int
     load_s: float
     runner: str = ""
+    end_ids: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +207,35 @@ class Checked:
     fresh_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """What a request would cost if it were sent now; nothing was computed.
+
+    Attributes:
+        prompt_tokens: Of the whole prompt, without what would be left out.
+        cached_tokens: Of them, held by a cache in memory or on disk.
+        draft_tokens: Of the newest message, the draft, alone.
+        context_limit: Most tokens that a conversation can hold.
+        left_out: Indices of the request's messages that would not fit.
+    """
+
+    request_id: str
+    prompt_tokens: int
+    cached_tokens: int
+    draft_tokens: int
+    context_limit: int
+    left_out: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """A title for a conversation; empty if the model found none."""
+
+    request_id: str
+    title: str
+
+
 LoadEvent = LoadProgress | Loaded | Failed
 ChatEvent = PrefillProgress | TextDelta | Finished | Failed
 CheckEvent = CheckProgress | Checked | Failed
-Event = LoadEvent | ChatEvent | CheckEvent | ModelsListed
+Event = LoadEvent | ChatEvent | CheckEvent | ModelsListed | Previewed | Titled

@@ -65,7 +65,7 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
     if config.save_caches:
         disk = KVDisk(cache_folder / "kv", fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
     store = KVStore(runner, cache_budget(plan, runner.weight_bytes, config), disk)
-    info = _describe(entry, chosen, choice, time.perf_counter() - began)
+    info = _describe(entry, chosen, choice, time.perf_counter() - began, prompt.tokenizer.end_ids)
     return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), chosen.pending)
 
 
@@ -78,7 +78,9 @@ def fingerprint(folder: Path, cache_format: str) -> str:
     return digest.hexdigest()
 
 
-def _describe(entry: ModelEntry, chosen: Choice, choice: DeviceChoice, load_s: float) -> ModelInfo:
+def _describe(
+    entry: ModelEntry, chosen: Choice, choice: DeviceChoice, load_s: float, end_ids: frozenset[int]
+) -> ModelInfo:
     runner = chosen.runner
     return ModelInfo(
         name=entry.name,
@@ -94,4 +96,5 @@ def _describe(entry: ModelEntry, chosen: Choice, choice: DeviceChoice, load_s: f
         kv_bytes_per_token=runner.kv_bytes_per_token,
         load_s=load_s,
         runner=chosen.reason,
+        end_ids=end_ids,
     )

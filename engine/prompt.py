@@ -49,13 +49,25 @@ class PromptBuilder:
         self._template = _environment().from_string(template)
 
     def encode(self, request: ChatRequest) -> list[int]:
-        """The whole prompt of a request, up to where the reply begins.
+        """The whole prompt of a request, up to where the reply begins, or goes on.
 
         Raises:
             BadRequest: There is nothing to answer, or the template refuses these messages.
         """
-        _check(request.messages)
+        _check(request)
+        if request.continue_reply:
+            *history, begun = request.messages
+            return [*self._ids(history, request.started_on), *self.reply_ids(begun)]
         return self._ids(request.messages, request.started_on)
+
+    def reply_ids(self, begun: Message) -> tuple[int, ...]:
+        """The ids of a reply that is to go on: those it was generated with, or those of its text; no end token."""
+        if begun.token_ids is None:
+            return tuple(self.tokenizer.encode_literally(begun.content))
+        end = len(begun.token_ids)
+        while end and begun.token_ids[end - 1] in self.tokenizer.end_ids:
+            end -= 1
+        return begun.token_ids[:end]
 
     def count(self, messages: Sequence[Message], started_on: str) -> int:
         """Tokens of a prompt made of these messages alone, which need not end with a question."""
@@ -146,7 +158,12 @@ def read_template(folder: Path) -> str:
     return template if isinstance(template, str) else ""
 
 
-def _check(messages: Sequence[Message]) -> None:
+def _check(request: ChatRequest) -> None:
+    messages = request.messages
+    if request.continue_reply:
+        if not messages or messages[-1].role != "assistant":
+            raise BadRequest("There is no answer to continue; ask a question first.")
+        messages = messages[:-1]
     if not messages or messages[-1].role != "user":
         raise BadRequest("There is no question to answer; write one first.")
     if not messages[-1].content.strip():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from torch import Tensor
 
 from engine.chat import ChatRequest, Message, RequestHandle
-from engine.detokenizer import Detokenizer, StopStrings
+from engine.detokenizer import Detokenizer, StopStrings, never_shown
 from engine.errors import ContextFull
 from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta
 from engine.generate import decode, prefill
@@ -115,7 +115,8 @@ class Turn:
     def _decode(self, cache: KVCache, logits: Tensor, prompt: list[int]) -> Generator[ChatEvent, None, FinishReason]:
         tokenizer, runner = self._model.prompt.tokenizer, self._model.runner
         sampler = Sampler(self._request.params, runner.vocab_size, prompt)
-        detokenizer, stops = Detokenizer(tokenizer.decode), StopStrings(self._request.params.stop)
+        detokenizer, owed = self._begun_text()
+        stops = StopStrings(self._request.params.stop)
         room = runner.context_limit - len(prompt)
         limit = min(self._request.params.max_tokens or room, room)
         reason = FinishReason.LENGTH
@@ -123,12 +124,12 @@ class Turn:
         for token_id in decode(cache, logits, sampler, limit, lambda: self._handle.cancelled, lookup=self._lookup):
             at = self._clock()
             ended = token_id in tokenizer.end_ids
-            text = "" if ended else stops.push(detokenizer.push(token_id))
+            text, owed = ("", owed) if ended else (stops.push(owed + detokenizer.push(token_id)), "")
             yield self._delta(text, token_id, at)
             if ended or stops.hit:
                 reason = FinishReason.END if ended else FinishReason.STOP
                 break
-        yield from self._rest(detokenizer, stops)
+        yield from self._rest(owed, detokenizer, stops)
         cancelled = reason is FinishReason.LENGTH and self._handle.cancelled and len(self._ids) < limit
         return FinishReason.CANCELLED if cancelled else reason
 
@@ -138,9 +139,18 @@ class Turn:
         self._texts.append(text)
         return TextDelta(self._request.id, text, (token_id,), at)
 
-    def _rest(self, detokenizer: Detokenizer, stops: StopStrings) -> Iterator[ChatEvent]:
+    def _begun_text(self) -> tuple[Detokenizer, str]:
+        """The detokenizer where the reply begins or goes on, and text before there that was never shown."""
+        decode = self._model.prompt.tokenizer.decode
+        if not self._request.continue_reply:
+            return Detokenizer(decode), ""
+        begun = self._request.messages[-1]
+        ids = self._model.prompt.reply_ids(begun)
+        return Detokenizer(decode, ids), never_shown(decode, ids, begun.content, self._request.params.stop)
+
+    def _rest(self, owed: str, detokenizer: Detokenizer, stops: StopStrings) -> Iterator[ChatEvent]:
         """What was held back while it could still change."""
-        text = stops.push(detokenizer.flush()) + stops.flush()
+        text = stops.push(owed + detokenizer.flush()) + stops.flush()
         if text:
             self._texts.append(text)
             yield TextDelta(self._request.id, text, (), self._clock())
