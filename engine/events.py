@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from engine.errors import EngineError
+from engine.explain.trace import MemoryState, TurnTrace
 from engine.stats import TurnStats
 
 
@@ -61,6 +62,7 @@ class ModelInfo:
     kv_bytes_per_token: int
     load_s: float
     runner: str = ""
+    memory: MemoryState | None = None
     end_ids: frozenset[int] = frozenset()
 
 
@@ -133,6 +135,7 @@ class Finished:
         text: The whole text; equals the deltas joined.
         token_ids: All generated ids, with the end token if there was one.
         left_out: Indices of the request's messages that did not fit the context and were not read.
+        trace: Everything that was noted about the turn.
     """
 
     request_id: str
@@ -141,6 +144,7 @@ class Finished:
     token_ids: tuple[int, ...]
     stats: TurnStats
     left_out: tuple[int, ...] = ()
+    trace: TurnTrace | None = None
 
 
 @dataclass(frozen=True, slots=True)
