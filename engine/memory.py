@@ -180,8 +180,10 @@ def allowance(machine: Machine, utilization: float | None) -> tuple[int, str]:
     reserve = 0 if gpu else int(machine.total * RAM_RESERVE)
     allowed = int(machine.total * share)
     if machine.available is not None and machine.available - reserve < allowed:
-        kept = f" but {binary(reserve)}" if reserve else ""
-        return max(0, machine.available - reserve), f"all that other programs leave free{kept}"
+        left = machine.available - reserve
+        if not reserve:
+            return left, "all that other programs leave free"
+        return max(0, left), f"all that other programs leave free but {binary(reserve)}"
     rest = "the driver" if gpu else "the system and other programs"
     return allowed, f"{share:.0%} of {binary(machine.total)}; the rest is for {rest}"
 

@@ -164,7 +164,9 @@ class Worker:
         yield from self._load_entry(handle, entry, config)
 
     def _load_entry(self, handle: RequestHandle, entry: ModelEntry, config: EngineConfig | None) -> Iterator[Event]:
-        sentence = f"Loading {entry.label}{self._first_time()}"
+        sentence = f"Loading {entry.label}"
+        if self._compiles_first():
+            sentence = f"Loading {entry.label}. The first time, its code is compiled for this processor: up to a minute"
 
         def loading(done: int) -> LoadProgress:
             return LoadProgress(handle.id, LoadStage.LOAD, done, 2, sentence)
@@ -176,13 +178,12 @@ class Worker:
         yield loading(1)
         yield Loaded(handle.id, engine.load(entry, config, wait=self._wait))
 
-    def _first_time(self) -> str:
-        """Why a load that waits for the CPU kernels takes longer than it ever will again."""
+    def _compiles_first(self) -> bool:
+        """Whether this load waits for the CPU kernels, and takes longer than any will again."""
         from engine.kernels.cache_folder import kept, kernels_root
 
         on_cpu = self._config.device in ("auto", "cpu") and self._config.dtype in ("auto", "int4", "int8")
-        waits = self._wait and on_cpu and not kept(kernels_root(self._paths.cache))
-        return ". The first time, its code is compiled for this processor: up to a minute" if waits else ""
+        return self._wait and on_cpu and not kept(kernels_root(self._paths.cache))
 
     def _answer(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
         faster = self._the_engine().upgrade()

