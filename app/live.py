@@ -79,3 +79,24 @@ class Notice:
     detail: str = ""
     action_label: str = ""
     action: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftCost:
+    """What sending the draft would cost, as far as is known before it is sent.
+
+    Attributes:
+        prompt_tokens: Of the whole prompt, without what would be left out.
+        cached_tokens: Of them, those that need not be computed.
+        draft_tokens: Of the draft alone, its attachments among them.
+        context_limit: Most tokens that the conversation can hold.
+        left_out: How many earlier messages would not fit and would not be read.
+        seconds: To read what is new, by the rates measured so far; None until there are any.
+    """
+
+    prompt_tokens: int
+    cached_tokens: int
+    draft_tokens: int
+    context_limit: int
+    left_out: int = 0
+    seconds: float | None = None
