@@ -50,8 +50,38 @@ CREATE INDEX conversation_by_leaf ON conversation(leaf_id);
 CREATE INDEX conversation_by_time ON conversation(updated_at) WHERE deleted_at IS NULL;
 """
 _LEFT_OUT: Final = "ALTER TABLE message ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;"
+# What was there before has a title that the person may have given it, so that no model may name it again.
+# A draft has no foreign key: the one of the chat that is not stored yet has no conversation. Deleted messages stay,
+# with their place among their siblings, until nobody can undo that any more.
+_ORGANISED: Final = """
+CREATE TABLE folder (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    created_at REAL NOT NULL
+);
+ALTER TABLE conversation ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE conversation ADD COLUMN folder_id TEXT REFERENCES folder(id) ON DELETE SET NULL;
+ALTER TABLE conversation ADD COLUMN archived_at REAL;
+ALTER TABLE conversation ADD COLUMN titled INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE conversation ADD COLUMN options TEXT;
+UPDATE conversation SET titled = 1;
+CREATE INDEX conversation_by_folder ON conversation(folder_id);
+ALTER TABLE message ADD COLUMN attachments TEXT;
+ALTER TABLE message ADD COLUMN thinking_s REAL;
+ALTER TABLE message ADD COLUMN deleted_at REAL;
+CREATE INDEX message_deleted ON message(deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE TABLE draft (
+    conversation_id TEXT PRIMARY KEY,
+    text TEXT NOT NULL,
+    attachments TEXT
+);
+CREATE TABLE turn_trace (
+    message_id TEXT PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE,
+    json TEXT NOT NULL
+);
+"""
 
-STEPS: Final[tuple[str, ...]] = (_FIRST, _LEFT_OUT)
+STEPS: Final[tuple[str, ...]] = (_FIRST, _LEFT_OUT, _ORGANISED)
 
 
 def version(db: sqlite3.Connection) -> int:

@@ -7,9 +7,9 @@ import json
 import struct
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from engine.chat import Role
 from engine.stats import ItlMs, TurnStats
@@ -176,3 +176,30 @@ def stats_from_json(text: str | None) -> TurnStats | None:
     itl = known["itl_ms"]
     known["itl_ms"] = None if itl is None else ItlMs(**itl)
     return TurnStats(**known)
+
+
+def options_to_json(options: ChatOptions) -> str | None:
+    """What a conversation does otherwise as one JSON object; None where that is nothing."""
+    if options == ChatOptions():
+        return None
+    return json.dumps({"assistant": options.assistant, "sampling": dict(options.sampling)})
+
+
+def options_from_json(text: str | None) -> ChatOptions:
+    """The inverse of `options_to_json`."""
+    if not text:
+        return ChatOptions()
+    values: dict[str, Any] = json.loads(text)
+    return ChatOptions(values["assistant"], values["sampling"])
+
+
+def attachments_to_json(attachments: Sequence[Attachment]) -> str | None:
+    """Files as a JSON list of objects; None where there are none."""
+    if not attachments:
+        return None
+    return json.dumps([dataclasses.asdict(attachment) for attachment in attachments], ensure_ascii=False)
+
+
+def attachments_from_json(text: str | None) -> tuple[Attachment, ...]:
+    """The inverse of `attachments_to_json`."""
+    return tuple(Attachment(**values) for values in json.loads(text)) if text else ()

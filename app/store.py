@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from app.db_writer import DbWriter, Job, Statement, connect
 from app.migrations import StoreError, migrate
 from app.records import (
+    Attachment,
+    ChatOptions,
     Conversation,
+    Folder,
     StoredMessage,
-    pack_ids,
-    stats_from_json,
-    stats_to_json,
-    unpack_ids,
+    attachments_from_json,
+    attachments_to_json,
+    options_to_json,
+)
+from app.rows import (
+    ADD_CONVERSATION,
+    CONVERSATION,
+    MESSAGES,
+    SAVE_TRACE,
+    conversation_from,
+    conversation_values,
+    message_from,
+    saved,
+    tree_statements,
 )
 from app.tree import MessageTree
 from engine.errors import EngineError
@@ -27,23 +42,33 @@ log = logging.getLogger(__name__)
 CLOSE_TIMEOUT_S: Final = 5.0
 CHECKED_BYTES: Final = 32 * 2**20  # a check of every page of a larger database would delay the start
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_CONVERSATION: Final = "id, title, created_at, updated_at, started_on, system_prompt, leaf_id"
-_MESSAGE: Final = "conversation_id, role, content, id, parent_id, token_ids, status, model, stats, created_at, left_out"
-_MESSAGES: Final = f"SELECT {_MESSAGE} FROM message WHERE conversation_id = ? ORDER BY key"  # noqa: S608
+_LISTED: Final = f"SELECT {CONVERSATION} FROM conversation WHERE deleted_at IS NULL AND archived_at IS"  # noqa: S608
 _LEAF: Final = "SELECT leaf_id FROM conversation WHERE id = ?"
-_ADD_CONVERSATION: Final = """
-INSERT INTO conversation (id, title, created_at, updated_at, started_on, system_prompt) VALUES (?, ?, ?, ?, ?, ?)
-"""
-_SAVE_MESSAGE: Final = f"""
-INSERT INTO message ({_MESSAGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET content = excluded.content, token_ids = excluded.token_ids, status = excluded.status,
-    model = excluded.model, stats = excluded.stats, left_out = excluded.left_out
-"""  # noqa: S608 - column names only
-# Only a message that is new becomes the leaf: one that ends later must not pull the person back to its branch.
-_MOVE_LEAF: Final = """
-UPDATE conversation SET leaf_id = ?, updated_at = max(updated_at, ?)
-WHERE id = ? AND NOT EXISTS (SELECT 1 FROM message WHERE id = ?)
-"""
+# Messages (a JSON list of ids) and all that follows them, whether anybody knew of it or not.
+_BRANCHES: Final = """
+WITH RECURSIVE branch(id) AS (
+    SELECT value FROM json_each(?)
+    UNION SELECT message.id FROM message JOIN branch ON message.parent_id = branch.id
+)"""
+_LEAVE_BRANCHES: Final = f"""{_BRANCHES}
+UPDATE conversation SET leaf_id = (SELECT parent_id FROM message WHERE id = ?) WHERE leaf_id IN branch
+"""  # noqa: S608 - constants only
+_DELETE_BRANCHES: Final = f"""{_BRANCHES}
+UPDATE message SET deleted_at = ? WHERE id IN branch AND deleted_at IS NULL
+"""  # noqa: S608
+_OVERDUE: Final = """
+WITH RECURSIVE overdue(id) AS (
+    SELECT id FROM message WHERE deleted_at <= ?
+    UNION SELECT message.id FROM message JOIN overdue ON message.parent_id = overdue.id
+)"""
+_PURGE: Final = (
+    "UPDATE conversation SET leaf_id = NULL WHERE deleted_at <= ?",
+    "DELETE FROM conversation WHERE deleted_at <= ?",
+    f"{_OVERDUE} UPDATE conversation SET leaf_id = NULL WHERE leaf_id IN overdue",  # noqa: S608
+    f"{_OVERDUE} DELETE FROM message WHERE id IN overdue",  # noqa: S608
+    "DELETE FROM draft WHERE ? AND conversation_id <> '' AND conversation_id NOT IN (SELECT id FROM conversation)",
+)
+_SAVE_DRAFT: Final = "INSERT OR REPLACE INTO draft (conversation_id, text, attachments) VALUES (?, ?, ?)"
 
 
 class Store:
@@ -80,9 +105,17 @@ class Store:
             self.on_report(error)
 
     def conversations(self) -> list[Conversation]:
-        """All that are not deleted, the latest first."""
-        query = f"SELECT {_CONVERSATION} FROM conversation WHERE deleted_at IS NULL ORDER BY updated_at DESC"  # noqa: S608
-        return [Conversation(*row) for row in self._read(query)]
+        """Those in the list, neither archived nor deleted, the latest first."""
+        return [conversation_from(row) for row in self._read(f"{_LISTED} NULL ORDER BY updated_at DESC")]
+
+    def archived(self) -> list[Conversation]:
+        """Those that were put out of the list, the last one first."""
+        return [conversation_from(row) for row in self._read(f"{_LISTED} NOT NULL ORDER BY archived_at DESC")]
+
+    def folders(self) -> list[Folder]:
+        """All folders, by name."""
+        query = "SELECT name, id, created_at FROM folder"
+        return sorted((Folder(*row) for row in self._read(query)), key=lambda folder: folder.name.casefold())
 
     def tree(self, conversation_id: str) -> MessageTree:
         """The messages of all branches.
@@ -90,9 +123,19 @@ class Store:
         Raises:
             StoreError: The database cannot be read.
         """
-        messages = [_message(row) for row in self._read(_MESSAGES, conversation_id)]
+        messages = [message_from(row) for row in self._read(MESSAGES, conversation_id)]
         leaf = self._read(_LEAF, conversation_id)
-        return MessageTree(messages, leaf[0][0] if leaf else None)
+        return MessageTree(_connected(messages), leaf[0][0] if leaf else None)
+
+    def draft(self, conversation_id: str) -> tuple[str, tuple[Attachment, ...]]:
+        """What was typed into a conversation and not sent; the id is empty for the new chat."""
+        found = self._read("SELECT text, attachments FROM draft WHERE conversation_id = ?", conversation_id)
+        return (found[0][0], attachments_from_json(found[0][1])) if found else ("", ())
+
+    def trace(self, message_id: str) -> str | None:
+        """How a reply was made, as the JSON that was saved; None where nothing was."""
+        found = self._read("SELECT json FROM turn_trace WHERE message_id = ?", message_id)
+        return found[0][0] if found else None
 
     def _read(self, query: str, *values: str) -> list[tuple[Any, ...]]:
         try:
@@ -108,28 +151,98 @@ class Store:
 
     def add_conversation(self, conversation: Conversation, first: StoredMessage | None = None) -> None:
         """Add a conversation, and its first message in the same transaction."""
-        added = (_ADD_CONVERSATION, _conversation_values(conversation))
-        self._write(added, *(_saved(first) if first else ()))
+        added = (ADD_CONVERSATION, conversation_values(replace(conversation, leaf_id=None)))
+        self._write(added, *(saved(first) if first else ()))
+
+    def add_tree(
+        self, conversation: Conversation, messages: Iterable[StoredMessage], traces: Mapping[str, str] | None = None
+    ) -> None:
+        """Add a conversation with all its branches, in one transaction.
+
+        Args:
+            conversation: Whose leaf is one of the messages, or None.
+            messages: Parents before their children, versions in their order.
+            traces: The JSON of `trace` by message id.
+        """
+        self._write(*tree_statements(conversation, messages, traces or {}))
 
     def add_message(self, message: StoredMessage) -> None:
         """Add a message and make it the leaf of the branch that is shown."""
-        self._write(*_saved(message))
+        self._write(*saved(message))
 
     def save_partial(self, message: StoredMessage) -> None:
         """Add or update a reply that is still growing; one that waits to be written is replaced."""
-        self._write(*_saved(message), key=message.id)
+        self._write(*saved(message), key=message.id)
 
     def finish_message(self, message: StoredMessage) -> None:
         """Save a reply as it ended."""
-        self._write(*_saved(message))
+        self._write(*saved(message))
 
-    def show_branch(self, conversation_id: str, leaf_id: str) -> None:
-        """Make a message that is saved the leaf of the branch that is shown."""
+    def delete_message(self, ids: Sequence[str]) -> None:
+        """Hide messages and everything below them; `restore_message` brings them back until they are purged.
+
+        If the leaf is among them, the parent of the first one becomes the leaf; `show_branch` chooses another.
+
+        Args:
+            ids: At least one, the topmost first.
+        """
+        branches = json.dumps(list(ids))
+        self._write((_LEAVE_BRANCHES, (branches, ids[0])), (_DELETE_BRANCHES, (branches, time.time())))
+
+    def restore_message(self, ids: Sequence[str]) -> None:
+        """Undo `delete_message`: each of the messages is where it was; the leaf stays."""
+        restored = "UPDATE message SET deleted_at = NULL WHERE id IN (SELECT value FROM json_each(?))"
+        self._write((restored, (json.dumps(list(ids)),)))
+
+    def save_trace(self, message_id: str, json_text: str) -> None:
+        """Keep how a reply was made, for as long as the reply is kept."""
+        self._write((SAVE_TRACE, (json_text, message_id)))
+
+    def save_draft(self, conversation_id: str, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Keep what is typed and not sent yet; nothing typed keeps nothing."""
+        kept: Statement = ("DELETE FROM draft WHERE conversation_id = ?", (conversation_id,))
+        if text or attachments:
+            kept = (_SAVE_DRAFT, (conversation_id, text, attachments_to_json(attachments)))
+        self._write(kept, key=f"draft {conversation_id}")
+
+    def show_branch(self, conversation_id: str, leaf_id: str | None) -> None:
+        """Make a message that is saved the leaf of the branch that is shown; None shows nothing."""
         self._write(("UPDATE conversation SET leaf_id = ? WHERE id = ?", (leaf_id, conversation_id)))
 
-    def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title."""
-        self._write(("UPDATE conversation SET title = ? WHERE id = ?", (title, conversation_id)))
+    def rename(self, conversation_id: str, title: str, titled: bool = True) -> None:
+        """Give a conversation another title; `titled` says whether the person or the model made it."""
+        self._write(("UPDATE conversation SET title = ?, titled = ? WHERE id = ?", (title, titled, conversation_id)))
+
+    def set_pinned(self, conversation_id: str, pinned: bool) -> None:
+        """Put a conversation above all others, or back among them."""
+        self._write(("UPDATE conversation SET pinned = ? WHERE id = ?", (pinned, conversation_id)))
+
+    def set_folder(self, conversation_id: str, folder_id: str | None) -> None:
+        """Put a conversation into a folder; None takes it out."""
+        self._write(("UPDATE conversation SET folder_id = ? WHERE id = ?", (folder_id, conversation_id)))
+
+    def set_archived(self, conversation_id: str, archived: bool) -> None:
+        """Put a conversation out of the list, or back into it."""
+        since = time.time() if archived else None
+        self._write(("UPDATE conversation SET archived_at = ? WHERE id = ?", (since, conversation_id)))
+
+    def set_options(self, conversation_id: str, options: ChatOptions, system_prompt: str) -> None:
+        """Change what a conversation does otherwise than the settings say."""
+        changed = "UPDATE conversation SET options = ?, system_prompt = ? WHERE id = ?"
+        self._write((changed, (options_to_json(options), system_prompt, conversation_id)))
+
+    def add_folder(self, folder: Folder) -> None:
+        """Add an empty folder."""
+        added = "INSERT INTO folder (id, name, created_at) VALUES (?, ?, ?)"
+        self._write((added, (folder.id, folder.name, folder.created_at)))
+
+    def rename_folder(self, folder_id: str, name: str) -> None:
+        """Give a folder another name."""
+        self._write(("UPDATE folder SET name = ? WHERE id = ?", (name, folder_id)))
+
+    def delete_folder(self, folder_id: str) -> None:
+        """Remove a folder; its conversations go back to the list."""
+        self._write(("DELETE FROM folder WHERE id = ?", (folder_id,)))
 
     def delete(self, conversation_id: str) -> None:
         """Hide a conversation; `restore` brings it back until it is purged."""
@@ -146,10 +259,7 @@ class Store:
     def purge_deleted(self, before: float | None = None) -> None:
         """Remove for good what was deleted at or before a time (seconds since the epoch; None: now)."""
         limit = time.time() if before is None else before
-        self._write(
-            ("UPDATE conversation SET leaf_id = NULL WHERE deleted_at <= ?", (limit,)),
-            ("DELETE FROM conversation WHERE deleted_at <= ?", (limit,)),
-        )
+        self._write(*((purge, (limit,)) for purge in _PURGE))
 
     def flush(self, timeout_s: float = CLOSE_TIMEOUT_S) -> bool:
         """Wait until everything is on the disk; False if it is not after `timeout_s` seconds."""
@@ -212,29 +322,10 @@ def _check(db: sqlite3.Connection, path: Path) -> None:
         raise error
 
 
-def _conversation_values(c: Conversation) -> tuple[str | float, ...]:
-    return (c.id, c.title, c.created_at, c.updated_at, c.started_on, c.system_prompt)
-
-
-def _saved(m: StoredMessage) -> tuple[Statement, Statement]:
-    values = (
-        m.conversation_id,
-        m.role,
-        m.content,
-        m.id,
-        m.parent_id,
-        pack_ids(m.token_ids),
-        m.status,
-        m.model,
-        stats_to_json(m.stats),
-        m.created_at,
-        m.left_out,
-    )
-    return (_MOVE_LEAF, (m.id, m.created_at, m.conversation_id, m.id)), (_SAVE_MESSAGE, values)
-
-
-def _message(row: tuple[Any, ...]) -> StoredMessage:
-    values = list(row)
-    values[5] = unpack_ids(values[5])
-    values[8] = stats_from_json(values[8])
-    return StoredMessage(*values)
+def _connected(messages: Iterable[StoredMessage]) -> list[StoredMessage]:
+    """Those whose whole branch is there: a reply may have been saved after its question was deleted."""
+    found: dict[str | None, StoredMessage] = {}
+    for message in messages:
+        if message.parent_id is None or message.parent_id in found:
+            found[message.id] = message
+    return list(found.values())

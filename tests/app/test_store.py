@@ -9,7 +9,7 @@ import pytest
 
 from app import db_writer, migrations
 from app.migrations import StoreError, StoreTooNew, migrate, version
-from app.records import Conversation, StoredMessage, stats_from_json, stats_to_json, title_from
+from app.records import ChatOptions, Conversation, StoredMessage, stats_from_json, stats_to_json, title_from
 from app.store import Store, open_store
 from engine.errors import DiskFull, EngineError
 from engine.stats import ItlMs, TurnStats
@@ -222,13 +222,13 @@ def test_a_newer_database_is_refused_and_left_alone(path):
 def test_the_ladder_is_climbed_a_step_at_a_time_and_a_failed_step_changes_nothing(path):
     Store(path).close()
     db = sqlite3.connect(path, isolation_level=None)
-    good = "ALTER TABLE conversation ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;"
+    good = "ALTER TABLE conversation ADD COLUMN mood TEXT;"
     bad = "ALTER TABLE conversation ADD COLUMN colour TEXT; ALTER TABLE nothing ADD COLUMN x TEXT;"
     with pytest.raises(sqlite3.OperationalError):
         migrate(db, [*migrations.STEPS, good, bad])
     columns = {row[1] for row in db.execute("PRAGMA table_info(conversation)")}
     assert version(db) == len(migrations.STEPS) + 1
-    assert "pinned" in columns
+    assert "mood" in columns
     assert "colour" not in columns
     db.close()
 
@@ -245,6 +245,9 @@ def test_conversations_of_the_first_version_are_read(path):
     store = Store(path)
     (found,) = store.tree("c").thread()
     assert (found.content, found.left_out) == ("q", 0)
+    (talk,) = store.conversations()
+    assert talk.titled, "the person may have named it, so that no model may"
+    assert (talk.pinned, talk.options) == (False, ChatOptions())
     store.close()
 
 
