@@ -10,7 +10,7 @@ from typing import Literal
 
 from engine.config import SamplingParams
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 Overflow = Literal["drop_oldest", "stop"]
 
 
@@ -23,11 +23,14 @@ class Message:
         content: Its text.
         token_ids: For a generated reply, the ids as they were generated (with the end token if one was
             generated). They enter the next prompt as they are; the text is never tokenised again.
+        extra: What else the chat template is told of the message, as a JSON object: calls of tools, or whose result
+            it is.
     """
 
     role: Role
     content: str
     token_ids: tuple[int, ...] | None = None
+    extra: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class ChatRequest:
         speculate: Whether prompt-lookup decoding may draft tokens; it changes the speed, never the tokens.
         continue_reply: The last message is a reply that was cut off, and goes on where its token ids end. Only what
             is new comes up in the events.
+        prompt: A text, or its token ids, that is to go on as it stands: no messages, no chat template.
+        tools: What the model may call, as a JSON list in OpenAI's form; for models whose chat template knows tools.
         submitted_at: `time.perf_counter()` in seconds when the person pressed Enter; TTFT counts from here.
     """
 
@@ -59,6 +64,8 @@ class ChatRequest:
     reuse: bool = True
     speculate: bool = True
     continue_reply: bool = False
+    prompt: str | tuple[int, ...] | None = None
+    tools: str = ""
     submitted_at: float = field(default_factory=time.perf_counter)
 
 

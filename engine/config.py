@@ -9,6 +9,7 @@ DTYPES: Final = ("auto", "int4", "int8", "nf4", "float32", "bfloat16", "float16"
 KV_DTYPES: Final = ("auto", "float32", "float16", "bfloat16", "int8")
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 MAX_SEED: Final = 2**63 - 1
+MAX_LOGPROBS: Final = 20
 
 
 def _check(name: str, value: float, low: float, high: float) -> None:
@@ -29,6 +30,11 @@ class SamplingParams:
         seed: Makes sampling reproducible; None draws one.
         stop: Strings that end the reply; they are not part of its text.
         max_tokens: Longest reply in tokens; None means until the context is full.
+        presence_penalty: Taken from the logits of tokens that the reply has already.
+        frequency_penalty: Taken from them once for each time that they stand in the reply.
+        logit_bias: Token ids, and what is added to their logits.
+        logprobs: How many of the likeliest tokens are told beside each, with log probabilities; None tells nothing.
+        json_schema: The reply is JSON that this schema admits; "" leaves it free.
 
     Raises:
         ValueError: A value is out of bounds; the message names the bound.
@@ -42,6 +48,11 @@ class SamplingParams:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     max_tokens: int | None = None
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    logit_bias: tuple[tuple[int, float], ...] = ()
+    logprobs: int | None = None
+    json_schema: str = ""
 
     def __post_init__(self) -> None:
         _check("temperature", self.temperature, 0.0, 5.0)
@@ -55,6 +66,12 @@ class SamplingParams:
             _check("max_tokens", self.max_tokens, 1, 10_000_000)
         if any(not text for text in self.stop):
             raise ValueError("A stop string must not be empty.")
+        _check("presence_penalty", self.presence_penalty, -2.0, 2.0)
+        _check("frequency_penalty", self.frequency_penalty, -2.0, 2.0)
+        for _, bias in self.logit_bias:
+            _check("logit_bias", bias, -100.0, 100.0)
+        if self.logprobs is not None:
+            _check("logprobs", self.logprobs, 0, MAX_LOGPROBS)
 
     @property
     def greedy(self) -> bool:

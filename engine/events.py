@@ -112,6 +112,21 @@ class PrefillProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """A token and how likely the model found it, before temperature, penalties and what else changes its choice.
+
+    Attributes:
+        token: Its bytes; a character may be spread over several tokens.
+        logprob: Natural logarithm of its probability.
+        top: The likeliest tokens at its place, likeliest first; none within those.
+    """
+
+    token: bytes
+    logprob: float
+    top: tuple[TokenLogprob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """One decoded token, and the text that became printable with it.
 
@@ -119,12 +134,14 @@ class TextDelta:
         text: May be empty: half a character, or what could be the start of a stop string, is held back.
         token_ids: The new ids, one or more.
         at: `time.perf_counter()` in seconds when the token was sampled.
+        logprob: Of the token, where the request asked for it and the token is part of the reply's text.
     """
 
     request_id: str
     text: str
     token_ids: tuple[int, ...]
     at: float
+    logprob: TokenLogprob | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tokenizers
 
 from engine.errors import BadModelFile
 from engine.models.end_tokens import KNOWN
+
+if TYPE_CHECKING:
+    from engine.grammar import Vocabulary
 
 
 class Tokenizer:
@@ -28,6 +31,7 @@ class Tokenizer:
         self._tokenizer = tokenizer
         self.special = dict(special)
         self.end_ids = end_ids
+        self._vocabulary: Vocabulary | None = None
         self._special_texts = tuple(
             token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special
         )
@@ -44,9 +48,25 @@ class Tokenizer:
         finally:
             self._tokenizer.encode_special_tokens = False
 
+    def encode_raw(self, text: str) -> list[int]:
+        """Ids of a text that no chat template was applied to, with the tokens that the model wants in front of it."""
+        return list(self._tokenizer.encode(text).ids)
+
     def decode(self, ids: Sequence[int]) -> str:
         """Text of `ids`, special tokens left out."""
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+    def decode_all(self, ids: Sequence[int]) -> str:
+        """Text of `ids`, special tokens written out: some models mark a call of a tool with one."""
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=False))
+
+    def vocabulary(self, size: int) -> Vocabulary:
+        """The tokens as bytes and for grammars, for logits of this length; made when it is first asked for."""
+        if self._vocabulary is None or self._vocabulary.size != size:
+            from engine.grammar import Vocabulary  # noqa: PLC0415 - few replies need it
+
+            self._vocabulary = Vocabulary(self._tokenizer.to_str(), size, self.end_ids)
+        return self._vocabulary
 
     def names_special(self, text: str) -> bool:
         """Whether a special token is written in `text`."""

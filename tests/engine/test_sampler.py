@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 
 import pytest
@@ -12,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from engine.chat import ChatRequest, Message
 from engine.config import GREEDY, EngineConfig, SamplingParams
 from engine.engine import Engine
-from engine.errors import BadModelFile
+from engine.errors import BadModelFile, BadRequest
 from engine.models.registry import Registry
 from engine.sampler import Sampler, candidates
 
@@ -104,3 +105,44 @@ def test_a_model_with_a_weight_that_is_no_number_answers_with_that_sentence(tiny
     with pytest.raises(BadModelFile, match="no numbers"):
         list(engine.stream(ChatRequest("r", (Message("user", "Hello"),), GREEDY, conversation_id="c")))
     engine.unload()
+
+
+def taken(params: SamplingParams, logits, count: int, **more) -> list[int]:
+    sampler = Sampler(params, len(logits), **more)
+    return [sampler(torch.tensor(logits)) for _ in range(count)]
+
+
+def test_a_presence_penalty_counts_once_and_a_frequency_penalty_each_time():
+    logits = [3.0, 2.5, 0.0]
+    assert taken(dataclasses.replace(GREEDY, presence_penalty=1.0), logits, 4) == [0, 1, 0, 0]
+    assert taken(dataclasses.replace(GREEDY, frequency_penalty=1.0), logits, 4) == [0, 1, 0, 1]
+
+
+def test_the_prompts_tokens_are_not_penalised_for_standing_in_the_reply():
+    assert taken(dataclasses.replace(GREEDY, presence_penalty=2.0), [3.0, 2.5], 1, seen=[0]) == [0]
+
+
+def test_a_bias_is_added_and_one_for_no_token_is_refused():
+    assert taken(dataclasses.replace(GREEDY, logit_bias=((2, 4.0), (0, -100.0))), [3.0, 2.5, 0.0], 1) == [2]
+    with pytest.raises(BadRequest, match=r"token 3, but the model has tokens 0 to 2"):
+        Sampler(dataclasses.replace(GREEDY, logit_bias=((3, 1.0),)), 3)
+
+
+def test_log_probabilities_are_those_of_the_model_whatever_is_done_to_the_logits():
+    params = dataclasses.replace(GREEDY, logprobs=2, logit_bias=((2, 50.0),))
+    sampler = Sampler(params, 3)
+    logits = torch.tensor([3.0, 2.0, 1.0])
+    assert sampler(logits) == 2
+    expected = logits.log_softmax(-1).tolist()
+    assert sampler.scores.logprob == pytest.approx(expected[2])
+    assert [token_id for token_id, _ in sampler.scores.top] == [0, 1]
+    assert [value for _, value in sampler.scores.top] == pytest.approx(expected[:2])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("presence_penalty", 3), ("frequency_penalty", -3), ("logprobs", 21), ("logit_bias", ((1, 101),))],
+)
+def test_a_new_value_out_of_bounds_names_the_bound(field, value):
+    with pytest.raises(ValueError, match=rf"{field} must be between"):
+        SamplingParams(**{field: value})
