@@ -8,7 +8,7 @@ so drafting needs nothing of its own.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import torch
@@ -17,8 +17,11 @@ from torch import Tensor
 
 from engine.errors import BadRequest
 
+if TYPE_CHECKING:
+    from llguidance._lib import JsonCompileOptions
+
 # Spaces as Python's json writes them, and no others: a small model can lose itself in white space that means nothing.
-_LAYOUT: Final = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+_LAYOUT: Final[JsonCompileOptions] = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 _SILENT: Final = 0
 _SHOWN: Final = 200  # characters of what the library says
 

@@ -10,12 +10,12 @@ from torch import Tensor
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.detokenizer import Detokenizer, StopStrings, never_shown
 from engine.errors import ContextFull
-from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta
+from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta, TokenLogprob
 from engine.generate import decode, prefill
 from engine.kv_cache import KVCache
 from engine.loader import LoadedModel
 from engine.overflow import Fitted, fit
-from engine.sampler import Sampler
+from engine.sampler import Sampler, Scores
 from engine.speculate import PromptLookup
 from engine.stats import TurnStamps, turn_stats
 
@@ -55,13 +55,14 @@ class Turn:
         """The events of the answer, `Finished` last.
 
         Raises:
-            BadRequest: There is nothing to answer.
+            BadRequest: There is nothing to answer, or it cannot be answered as the parameters ask.
             ContextFull: The prompt leaves no room for a reply.
         """
         started = self._clock()
         fitted = self._fitted()
         prompt = self._model.prompt.encode(dataclasses.replace(self._request, messages=fitted.messages))
         self._check_length(len(prompt))
+        sampler = self._sampler(prompt)
         templated = self._clock()
         cache = self._cache_for(prompt)
         rest = cache.reuse(prompt)
@@ -71,7 +72,7 @@ class Turn:
         prefilled = self._clock()
         reason = FinishReason.CANCELLED
         if logits is not None:
-            reason = yield from self._decode(cache, logits, prompt)
+            reason = yield from self._decode(cache, logits, prompt, sampler)
         stamps = TurnStamps(self._request.submitted_at, started, templated, prefilled, tuple(self._times))
         stats = turn_stats(
             stamps,
@@ -89,7 +90,7 @@ class Turn:
         return store.begin(self._request.conversation_id, prompt).cache if self._request.reuse else store.fresh()
 
     def _fitted(self) -> Fitted:
-        if self._request.overflow == "stop":
+        if self._request.overflow == "stop" or self._request.prompt is not None:
             return Fitted(self._request.messages, ())
         return fit_to_context(self._model, self._request)
 
@@ -112,9 +113,16 @@ class Turn:
                 return logits
             yield PrefillProgress(self._request.id, cached, done, len(rest))
 
-    def _decode(self, cache: KVCache, logits: Tensor, prompt: list[int]) -> Generator[ChatEvent, None, FinishReason]:
+    def _sampler(self, prompt: list[int]) -> Sampler:
+        params, size = self._request.params, self._model.runner.vocab_size
+        schema, tokenizer = params.json_schema, self._model.prompt.tokenizer
+        constraint = tokenizer.vocabulary(size).constraint(schema) if schema else None
+        return Sampler(params, size, prompt, constraint)
+
+    def _decode(
+        self, cache: KVCache, logits: Tensor, prompt: list[int], sampler: Sampler
+    ) -> Generator[ChatEvent, None, FinishReason]:
         tokenizer, runner = self._model.prompt.tokenizer, self._model.runner
-        sampler = Sampler(self._request.params, runner.vocab_size, prompt)
         detokenizer, owed = self._begun_text()
         stops = StopStrings(self._request.params.stop)
         room = runner.context_limit - len(prompt)
@@ -125,7 +133,7 @@ class Turn:
             at = self._clock()
             ended = token_id in tokenizer.end_ids
             text, owed = ("", owed) if ended else (stops.push(owed + detokenizer.push(token_id)), "")
-            yield self._delta(text, token_id, at)
+            yield self._delta(text, token_id, at, None if ended else sampler.scores)
             if ended or stops.hit:
                 reason = FinishReason.END if ended else FinishReason.STOP
                 break
@@ -133,15 +141,21 @@ class Turn:
         cancelled = reason is FinishReason.LENGTH and self._handle.cancelled and len(self._ids) < limit
         return FinishReason.CANCELLED if cancelled else reason
 
-    def _delta(self, text: str, token_id: int, at: float) -> TextDelta:
+    def _delta(self, text: str, token_id: int, at: float, scores: Scores | None) -> TextDelta:
         self._times.append(at)
         self._ids.append(token_id)
         self._texts.append(text)
-        return TextDelta(self._request.id, text, (token_id,), at)
+        return TextDelta(self._request.id, text, (token_id,), at, self._logprob(token_id, scores) if scores else None)
+
+    def _logprob(self, token_id: int, scores: Scores) -> TokenLogprob:
+        token_bytes = self._model.prompt.tokenizer.vocabulary(self._model.runner.vocab_size).token_bytes
+        top = tuple(TokenLogprob(token_bytes(other), logprob) for other, logprob in scores.top)
+        return TokenLogprob(token_bytes(token_id), scores.logprob, top)
 
     def _begun_text(self) -> tuple[Detokenizer, str]:
         """The detokenizer where the reply begins or goes on, and text before there that was never shown."""
-        decode = self._model.prompt.tokenizer.decode
+        tokenizer = self._model.prompt.tokenizer
+        decode = tokenizer.decode_all if self._request.tools else tokenizer.decode
         if not self._request.continue_reply:
             return Detokenizer(decode), ""
         begun = self._request.messages[-1]
