@@ -6,6 +6,7 @@ Nothing of it is ever shown: it only fills the conversation's KV cache.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import psutil
 
@@ -17,13 +18,16 @@ from engine.turn import fit_to_context
 _WORTH_READING = 8  # tokens
 
 
-def prefill_ahead(model: LoadedModel, request: ChatRequest, handle: RequestHandle) -> int:
+def prefill_ahead(
+    model: LoadedModel, request: ChatRequest, handle: RequestHandle, between: Callable[[], None] = lambda: None
+) -> int:
     """Prefill the part of a request that will not change any more.
 
     Args:
         model: Whose cache is filled.
         request: Its last message is a draft, and may be empty.
         handle: Cancelled when something real comes; what was read stays in the cache.
+        between: Called after each chunk, for what cannot wait until all is read.
 
     Returns:
         Tokens read.
@@ -35,7 +39,7 @@ def prefill_ahead(model: LoadedModel, request: ChatRequest, handle: RequestHandl
     cache = model.store.begin(request.conversation_id, ids).cache
     before = len(ids) - len(cache.reuse(ids))
     for _ in prefill(cache, ids[before:], model.pacer, lambda: handle.cancelled):
-        pass
+        between()
     model.store.end(request.conversation_id, lambda: handle.cancelled)
     return len(cache.ids) - before
 

@@ -1,4 +1,4 @@
-"""The worker's queue: commands in order, and at most one idle command, which gives way to everything else."""
+"""The worker's queue: commands in order, and idle work, one of each kind, which gives way to everything else."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 
 from engine.chat import RequestHandle
 from engine.events import Event
+
+
+class Idle(IntEnum):
+    """Kinds of work for when nothing else is to be done; a smaller one goes first."""
+
+    PREVIEW = 0  # a moment
+    AHEAD = 1
+    TITLE = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,51 +34,74 @@ class CommandQueue:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._waiting: deque[Command] = deque()
-        self._idle: Command | None = None
+        self._idle: dict[Idle, Command] = {}
         self._running: Command | None = None
-        self._running_idle = False
+        self._running_kind: Idle | None = None
         self._closed = False
 
     def put(self, command: Command) -> None:
-        """Add a command; an idle one that waits or runs is cancelled."""
+        """Add a command; reading ahead that waits or runs is cancelled, for there will be something else to read."""
         with self._changed:
-            self._drop_idle()
+            self._drop(Idle.AHEAD)
             self._waiting.append(command)
             if self._closed:
                 command.handle.cancel()
             self._changed.notify()
 
-    def put_idle(self, command: Command) -> None:
-        """Set what to do when nothing else is to be done, in place of what was set before."""
+    def put_idle(self, command: Command, kind: Idle = Idle.AHEAD) -> None:
+        """Set what to do when nothing else is to be done, in place of what was set before of the same kind."""
         with self._changed:
-            self._drop_idle()
-            if not self._closed:
-                self._idle = command
-                self._changed.notify()
+            self._drop(kind)
+            self._set_idle(command, kind)
+
+    def put_back(self, command: Command, kind: Idle) -> None:
+        """Set idle work that had to give way once more, unless other work of its kind has come since."""
+        with self._changed:
+            if kind not in self._idle:
+                self._set_idle(command, kind)
+
+    def take(self, kind: Idle) -> Command | None:
+        """Idle work of one kind that waits, to be done in the middle of what runs; None if there is none."""
+        with self._changed:
+            return self._idle.pop(kind, None)
+
+    def pressed(self) -> bool:
+        """Whether something waits that must not wait for idle work in progress to be done."""
+        with self._changed:
+            ahead = self._running_kind is not Idle.AHEAD and Idle.AHEAD in self._idle
+            return self._closed or bool(self._waiting) or ahead
 
     def get(self) -> Command | None:
         """Wait for the next command; None once the queue is closed and empty."""
         with self._changed:
             self._running = None
             self._changed.wait_for(lambda: self._waiting or self._idle or self._closed)
-            self._running_idle = not self._waiting
+            self._running_kind = None
             if self._waiting:
                 self._running = self._waiting.popleft()
-            else:
-                self._running, self._idle = self._idle, None
+            elif self._idle:
+                self._running_kind = min(self._idle)
+                self._running = self._idle.pop(self._running_kind)
             return self._running
 
     def close(self) -> None:
         """Cancel what runs and what waits; each command still gets to say so, then `get` gives None."""
         with self._changed:
             self._closed = True
-            self._drop_idle()
+            self._idle.clear()
             for command in (self._running, *self._waiting):
                 if command is not None:
                     command.handle.cancel()
             self._changed.notify()
 
-    def _drop_idle(self) -> None:
-        self._idle = None
-        if self._running is not None and self._running_idle:
-            self._running.handle.cancel()
+    def _set_idle(self, command: Command, kind: Idle) -> None:
+        if not self._closed:
+            self._idle[kind] = command
+            self._changed.notify()
+
+    def _drop(self, kind: Idle) -> None:
+        dropped = self._idle.pop(kind, None)
+        running = self._running if self._running_kind is kind else None
+        for command in (dropped, running):
+            if command is not None:
+                command.handle.cancel()

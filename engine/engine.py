@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
@@ -12,10 +13,12 @@ from engine.ahead import prefill_ahead
 from engine.chat import ChatRequest, RequestHandle
 from engine.config import EngineConfig
 from engine.errors import DoesNotFit, ModelNotFound
-from engine.events import ChatEvent, ModelInfo
+from engine.events import ChatEvent, ModelInfo, Previewed
 from engine.kv_disk import FOLDER, forget_everywhere
 from engine.loader import LoadedModel, load_model
 from engine.models.registry import ModelEntry
+from engine.preview import preview
+from engine.titles import make_title
 from engine.turn import Clock, Turn
 
 
@@ -76,25 +79,43 @@ class Engine:
             ContextFull: The prompt leaves no room for a reply.
         """
         model = self._loaded()
-        try:
+        with _memory_guarded(model):
             yield from Turn(model, request, handle or RequestHandle(request.id), self._clock).run()
-        except (MemoryError, RuntimeError) as error:
-            if not _out_of_memory(error):
-                raise
-            model.store.drop_memory()
-            raise DoesNotFit(
-                "Memory ran out; the caches of all chats were freed, so asking again may work.", repr(error)
-            ) from error
         if request.reuse:
             model.store.end(request.conversation_id)
 
-    def prefill_ahead(self, request: ChatRequest, handle: RequestHandle) -> int:
+    def prefill_ahead(
+        self, request: ChatRequest, handle: RequestHandle, between: Callable[[], None] = lambda: None
+    ) -> int:
         """Read what a request whose last message is a draft will begin with; the tokens read.
 
         Raises:
             ModelNotFound: No model is loaded.
+            DoesNotFit: Memory ran out.
         """
-        return prefill_ahead(self._loaded(), request, handle)
+        model = self._loaded()
+        with _memory_guarded(model):
+            return prefill_ahead(model, request, handle, between)
+
+    def preview(self, request: ChatRequest) -> Previewed:
+        """What a request whose last message is a draft would cost.
+
+        Raises:
+            ModelNotFound: No model is loaded.
+            BadRequest: The model's template refuses these messages.
+        """
+        return preview(self._loaded(), request)
+
+    def make_title(self, request: ChatRequest, stop: Callable[[], bool]) -> str | None:
+        """A title for a conversation whose last message is an answer; "" if there is none, None if stopped.
+
+        Raises:
+            ModelNotFound: No model is loaded.
+            DoesNotFit: Memory ran out.
+        """
+        model = self._loaded()
+        with _memory_guarded(model):
+            return make_title(model, request, stop)
 
     @property
     def loaded(self) -> str:
@@ -115,6 +136,20 @@ class Engine:
         if self._model is None:
             raise ModelNotFound("No model is loaded; choose one first.")
         return self._model
+
+
+@contextlib.contextmanager
+def _memory_guarded(model: LoadedModel) -> Iterator[None]:
+    """Free all caches when memory runs out, and say so."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not _out_of_memory(error):
+            raise
+        model.store.drop_memory()
+        raise DoesNotFit(
+            "Memory ran out; the caches of all chats were freed, so asking again may work.", repr(error)
+        ) from error
 
 
 def _out_of_memory(error: Exception) -> bool:

@@ -92,6 +92,15 @@ class KVStore:
         own = self._caches.get(conversation)
         return own.covers(ids) if own else 0
 
+    def known(self, conversation: str, ids: Sequence[int]) -> int:
+        """Tokens of `ids` that `begin` would find, in memory or on disk; nothing is moved."""
+        return self._best(conversation, ids).length
+
+    def own(self, conversation: str) -> KVCache | None:
+        """The conversation's cache if it is in memory, for work between two turns; `end` follows."""
+        self._pause()
+        return self._caches.get(conversation)
+
     def end(self, conversation: str, stop: Callable[[], bool] = lambda: False) -> None:
         """After a reply: hold the budget, and save what is not saved yet in the background.
 

@@ -57,8 +57,8 @@ class PromptBuilder:
         _check(request)
         if request.continue_reply:
             *history, begun = request.messages
-            return [*self._ids(history, request.started_on), *self.reply_ids(begun)]
-        return self._ids(request.messages, request.started_on)
+            return [*self.ids(history, request.started_on), *self.reply_ids(begun)]
+        return self.ids(request.messages, request.started_on)
 
     def reply_ids(self, begun: Message) -> tuple[int, ...]:
         """The ids of a reply that is to go on: those it was generated with, or those of its text; no end token."""
@@ -69,9 +69,13 @@ class PromptBuilder:
             end -= 1
         return begun.token_ids[:end]
 
+    def text_ids(self, text: str) -> list[int]:
+        """Ids of a message's text alone, special tokens written in it read as ordinary text."""
+        return self.tokenizer.encode_literally(text) if self.tokenizer.names_special(text) else self._encode(text)
+
     def count(self, messages: Sequence[Message], started_on: str) -> int:
         """Tokens of a prompt made of these messages alone, which need not end with a question."""
-        return len(self._ids(messages, started_on)) if messages else 0
+        return len(self.ids(messages, started_on)) if messages else 0
 
     def stable_prefix(self, request: ChatRequest) -> list[int]:
         """The beginning of the prompt that stays, however the newest message, a draft, goes on.
@@ -79,17 +83,26 @@ class PromptBuilder:
         The last tokens of the draft are left out, because the next letters may merge with them.
         """
         *history, draft = request.messages
-        one, other = (
-            self._ids([*history, Message("user", draft.content + more)], request.started_on) for more in "a\n"
-        )
+        one, other = (self.ids([*history, Message("user", draft.content + more)], request.started_on) for more in "a\n")
         common = common_prefix(one, other)
         return one[: max(0, common - _UNSTABLE_TOKENS)] if draft.content else one[:common]
 
-    def _ids(self, messages: Sequence[Message], started_on: str) -> list[int]:
+    def ids(self, messages: Sequence[Message], started_on: str, *, thinking: bool = True) -> list[int]:
+        """Token ids of these messages and of the beginning of a reply to them.
+
+        Args:
+            messages: Whichever they are; unlike `encode`, nothing has to be answered.
+            started_on: As in `ChatRequest`.
+            thinking: False asks for a reply without thinking, of templates that know the wish; the messages' own ids
+                stay the same.
+
+        Raises:
+            BadRequest: The template refuses these messages.
+        """
         mark = _unused_mark(messages)
         spliced: list[list[int]] = []
         placeheld = [self._placeheld(message, mark, spliced) for message in messages]
-        return self._splice(self._render(placeheld, started_on), mark, spliced)
+        return self._splice(self._render(placeheld, started_on, thinking), mark, spliced)
 
     def _placeheld(self, message: Message, mark: str, spliced: list[list[int]]) -> dict[str, str]:
         """The message for the template, its content replaced by a mark where ids are known or must be literal."""
@@ -106,14 +119,15 @@ class PromptBuilder:
             return self.tokenizer.encode_literally(message.content)
         return None
 
-    def _render(self, messages: list[dict[str, str]], started_on: str) -> str:
+    def _render(self, messages: list[dict[str, str]], started_on: str, thinking: bool) -> str:
+        wish = {} if thinking else {"enable_thinking": False}
         day = datetime.date.fromisoformat(started_on) if started_on else datetime.date(2000, 1, 1)
         try:
             return self._template.render(
                 messages=messages,
                 add_generation_prompt=True,
                 strftime_now=day.strftime,
-                **{"bos_token": "", "eos_token": "", **self.tokenizer.special},
+                **{"bos_token": "", "eos_token": "", **self.tokenizer.special, **wish},
             )
         except Exception as error:  # a template is foreign code and can fail in any way
             raise BadRequest(f"The model's chat template refuses this conversation: {error}.", repr(error)) from error

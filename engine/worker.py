@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.chat import ChatRequest, Message, RequestHandle, after_reply
-from engine.commands import Command, CommandQueue
+from engine.commands import Command, CommandQueue, Idle
 from engine.config import EngineConfig
 from engine.errors import BadRequest, Cancelled, EngineError
 from engine.events import (
@@ -29,6 +29,7 @@ from engine.events import (
     LoadProgress,
     LoadStage,
     ModelsListed,
+    Titled,
 )
 from engine.paths import Paths
 
@@ -124,6 +125,25 @@ class Worker:
         self._commands.put_idle(Command(handle, lambda: self._read_ahead(handle, request)))
         return handle
 
+    def preview(self, request: ChatRequest) -> RequestHandle:
+        """Say soon what a request whose last message is a draft would cost: `Previewed`, in place of one that waits.
+
+        Nothing comes if no model is loaded. A command that runs is waited for, work that reads ahead is not.
+        """
+        handle = RequestHandle(request.id)
+        self._commands.put_idle(Command(handle, lambda: self._preview(handle, request)), Idle.PREVIEW)
+        return handle
+
+    def make_title(self, request: ChatRequest) -> RequestHandle:
+        """Name a conversation whose last message is an answer when nothing else is to be done: `Titled`.
+
+        It begins again after whatever it had to give way to. Nothing comes if another title is asked for meanwhile, or
+        if no model is loaded.
+        """
+        handle = RequestHandle(request.id)
+        self._commands.put_idle(self._titling(handle, request), Idle.TITLE)
+        return handle
+
     def close(self, timeout_s: float = 5.0) -> bool:
         """Cancel everything, let the thread end and join it; whether it ended in time."""
         self._commands.close()
@@ -199,10 +219,45 @@ class Worker:
         if self._engine is None or handle.cancelled:
             return
         try:
-            self._engine.prefill_ahead(request, handle)
+            self._engine.prefill_ahead(request, handle, self._serve_preview)
         except EngineError as error:
             _log.info("Nothing was read ahead: %s", error.sentence)
         yield from ()
+
+    def _preview(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
+        if self._engine is None or handle.cancelled:
+            return
+        try:
+            yield self._engine.preview(request)
+        except EngineError as error:
+            _log.info("Nothing was previewed: %s", error.sentence)
+
+    def _serve_preview(self) -> None:
+        """Do in the middle of longer idle work what would not be worth interrupting it for."""
+        waiting = self._commands.take(Idle.PREVIEW)
+        for event in waiting.run() if waiting else ():
+            self._emit(event)
+
+    def _titling(self, handle: RequestHandle, request: ChatRequest) -> Command:
+        return Command(handle, lambda: self._make_title(handle, request))
+
+    def _make_title(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
+        if self._engine is None or handle.cancelled:
+            return
+
+        def stop() -> bool:
+            self._serve_preview()
+            return handle.cancelled or self._commands.pressed()
+
+        try:
+            title = self._engine.make_title(request, stop)
+        except EngineError as error:
+            _log.info("No title was made: %s", error.sentence)
+            return
+        if title is not None:
+            yield Titled(handle.id, title)
+        elif not handle.cancelled:
+            self._commands.put_back(self._titling(handle, request), Idle.TITLE)
 
     def _models_listed(self, handle: RequestHandle) -> ModelsListed:
         entries = self._registry().entries()

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.chat import ChatRequest, Message, RequestHandle
-from engine.commands import Command, CommandQueue
+from engine.commands import Command, CommandQueue, Idle
 from engine.config import EngineConfig, SamplingParams
 from engine.errors import BadModelFile, BadRequest, Cancelled, ModelNotFound
 from engine.events import (
@@ -21,7 +21,9 @@ from engine.events import (
     FinishReason,
     ModelsListed,
     PrefillProgress,
+    Previewed,
     TextDelta,
+    Titled,
 )
 from engine.kv_cache import Snapshot
 from engine.kv_disk import FOLDER, KVDisk
@@ -153,6 +155,81 @@ def test_reading_ahead_is_heard_of_only_in_the_figures(loquat_home):
         assert running.events.empty()
 
 
+class Held:
+    """Holds a fake model up in the middle of a forward pass of at least so many tokens, once."""
+
+    def __init__(self, tokens: int = 16) -> None:
+        self.reached = threading.Event()
+        self.go_on = threading.Event()
+        self._tokens = tokens
+
+    def __call__(self, ids) -> None:
+        if len(ids) >= self._tokens and not self.reached.is_set():
+            self.reached.set()
+            assert self.go_on.wait(PATIENCE_S)
+
+
+def test_a_preview_is_not_starved_by_reading_ahead_and_only_the_newest_is_done(loquat_home):
+    held = Held()
+    with Running(loquat_home, FakeRunner(before=held)) as running:
+        ahead = running.worker.prefill_ahead(ask("ahead", "x" * 600))
+        assert held.reached.wait(PATIENCE_S)
+        for name in ("old", "new"):
+            running.worker.preview(ask(name, "draft"))
+        held.go_on.set()
+        told = running.until(Previewed)
+        assert [event.request_id for event in told] == ["new"]
+        assert not ahead.cancelled
+        read = 0
+        for _ in range(600 // 16):  # each may be told in between two chunks
+            running.worker.preview(ask("after", "x" * 600))
+            read = max(read, running.until(Previewed)[-1].cached_tokens)
+        assert read > 600, "it went on reading until all was read"
+
+
+def test_a_preview_without_a_model_says_nothing(loquat_home):
+    with Running(loquat_home) as running:
+        running.worker.preview(ask("p"))
+        running.worker.make_title(ask("t"))
+        running.worker.list_models()
+        assert isinstance(running.until(ModelsListed)[0], ModelsListed)
+
+
+def test_a_preview_of_messages_that_the_template_refuses_is_silent(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker._engine._model.prompt._template = None  # any failure of a template is one of the model's
+        running.worker.preview(ask("p"))
+        running.worker.list_models()
+        assert isinstance(running.until(ModelsListed)[0], ModelsListed)
+
+
+def test_a_title_gives_way_to_a_request_and_comes_after_it(loquat_home):
+    said = (Message("user", "q"), Message("assistant", "an answer"))
+    held = Held(100)
+    with Running(loquat_home, FakeRunner(before=held)) as running:
+        running.worker.submit(ask("a"))
+        done = running.until(Finished)[-1]
+        said = (Message("user", "q"), Message("assistant", done.text, done.token_ids))
+        running.worker.make_title(ChatRequest("t", said, conversation_id="c"))
+        running.worker.submit(ask("b"))
+        held.go_on.set()
+        events = running.until(Titled)
+        kinds = [(event.request_id, type(event)) for event in events if isinstance(event, Finished | Titled)]
+        assert kinds == [("b", Finished), ("t", Titled)]
+
+
+def test_a_title_that_was_cancelled_does_not_come(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker.submit(ask("a"))
+        running.until(Finished)
+        running.worker.make_title(ask("t")).cancel()
+        running.worker.preview(ask("p"))
+        running.worker.submit(ask("b"))
+        running.until(Finished)
+        running.worker.make_title(ask("u"))
+        assert [e.request_id for e in running.until(Titled) if isinstance(e, Titled)] == ["u"]
+
+
 def test_closing_stops_everything_in_time(loquat_home):
     running = Running(loquat_home, FakeRunner())
     running.worker.submit(ask("a", tokens=4000))
@@ -281,6 +358,48 @@ class TestCommandQueue:
         assert commands.get() is new
         commands.put_idle(self.command("newer"))
         assert new.handle.cancelled
+
+    def test_idle_work_is_done_in_the_order_of_its_kinds(self):
+        commands = CommandQueue()
+        made = {kind: self.command(kind.name) for kind in reversed(Idle)}
+        for kind, command in made.items():
+            commands.put_idle(command, kind)
+        assert [commands.get() for _ in Idle] == [made[kind] for kind in Idle]
+
+    def test_a_real_command_takes_the_place_of_reading_ahead_alone(self):
+        commands = CommandQueue()
+        ahead, title, preview = (self.command(name) for name in ("ahead", "title", "preview"))
+        commands.put_idle(ahead)
+        commands.put_idle(title, Idle.TITLE)
+        commands.put_idle(preview, Idle.PREVIEW)
+        real = self.command("real")
+        commands.put(real)
+        assert [commands.get() for _ in range(3)] == [real, preview, title]
+        assert ahead.handle.cancelled
+        assert not title.handle.cancelled
+
+    def test_a_title_is_pressed_by_anything_but_a_preview(self):
+        commands = CommandQueue()
+        title = self.command("title")
+        commands.put_idle(title, Idle.TITLE)
+        assert commands.get() is title
+        commands.put_idle(self.command("preview"), Idle.PREVIEW)
+        assert not commands.pressed()
+        commands.put_idle(self.command("ahead"))
+        assert commands.pressed()
+        assert not title.handle.cancelled
+        commands.put_back(title, Idle.TITLE)
+        newer = self.command("newer")
+        commands.put_idle(newer, Idle.TITLE)
+        commands.put_back(title, Idle.TITLE)
+        assert commands.take(Idle.TITLE) is newer
+
+    def test_what_is_taken_in_between_does_not_come_again(self):
+        commands = CommandQueue()
+        preview = self.command("preview")
+        commands.put_idle(preview, Idle.PREVIEW)
+        assert commands.take(Idle.PREVIEW) is preview
+        assert commands.take(Idle.PREVIEW) is None
 
     def test_a_real_command_is_never_cancelled_by_another(self):
         commands = CommandQueue()

@@ -1,0 +1,32 @@
+"""What a request would cost if it were sent now: tokenised and looked up in the caches, nothing computed."""
+
+from __future__ import annotations
+
+from engine.chat import ChatRequest
+from engine.events import Previewed
+from engine.loader import LoadedModel
+from engine.overflow import Fitted
+from engine.turn import fit_to_context
+
+
+def preview(model: LoadedModel, request: ChatRequest) -> Previewed:
+    """Count the tokens of a request whose last message is a draft, and how many of them are held already.
+
+    Args:
+        model: Who would answer. Its caches stay as they are.
+        request: Its last message may be empty.
+
+    Raises:
+        BadRequest: The template refuses these messages.
+    """
+    stops = request.overflow == "stop"
+    fitted = Fitted(request.messages, ()) if stops else fit_to_context(model, request)
+    ids = model.prompt.ids(fitted.messages, request.started_on)
+    return Previewed(
+        request.id,
+        prompt_tokens=len(ids),
+        cached_tokens=model.store.known(request.conversation_id, ids) if request.reuse else 0,
+        draft_tokens=len(model.prompt.text_ids(request.messages[-1].content)),
+        context_limit=model.runner.context_limit,
+        left_out=fitted.left_out,
+    )
