@@ -81,6 +81,7 @@ class Conductor(QObject):
             "regenerate": self.shown.regenerate_last,
             "jump_to_end": self._window.chat.jump_to_end,
             "toggle_sidebar": self._window.toggle_sidebar,
+            "toggle_inspector": self._window.toggle_inspector,
             "settings": self.dialogs.show_settings,
             "model_file": self.dialogs.choose_model_file,
             "model_folder": self.dialogs.choose_model_folder,
@@ -143,7 +144,7 @@ class Conductor(QObject):
             session.turn_changed.connect(self._mark_busy)
 
     def _show_list(self) -> None:
-        self._window.sidebar.show_conversations(self._chats.conversations(), self._busy)
+        self._window.sidebar.show_conversations(self._chats.conversations(), (), self._busy)
         if self.shown.session is not None:
             self.shown.show_title(self.shown.session.conversation)
             self._window.sidebar.mark_open(self.shown.session.conversation.id)

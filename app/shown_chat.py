@@ -11,7 +11,7 @@ from app.chats import Chats
 from app.live import LiveTurn
 from app.records import Conversation, StoredMessage
 from app.session import Session
-from app.views.conversation_model import UNTITLED
+from app.views.conversation_rows import untitled
 from app.views.main_window import MainWindow
 
 
@@ -97,7 +97,7 @@ class ShownChat(QObject):
 
     def show_title(self, conversation: Conversation) -> None:
         """Show the title of the conversation on view."""
-        self._window.header.show_title(conversation.title or UNTITLED)
+        self._window.header.show_title(conversation.title or untitled())
         self._window.show_title(conversation.title)
 
     def _each(self, session: Session, do: Callable[[SignalInstance, Callable[..., None]], object]) -> None:

@@ -1,12 +1,16 @@
-"""Figures and times in words, as the window says them. Pure, no Qt."""
+"""Figures and times in words, as the window says them, in its language."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
+from PySide6.QtCore import QDate, QLocale
+
+from app.i18n import translate
 from app.live import LiveTurn, ModelState
 from app.records import Status
+from engine.events import LoadStage
 
 MINUTE: Final = 60
 HOUR: Final = 3600
@@ -24,8 +28,10 @@ def size(nbytes: float) -> str:
 def seconds(value: float) -> str:
     """A duration: "0.21 s", "12.4 s", "2 min 5 s"."""
     if value >= 2 * MINUTE:
-        return f"{int(value // MINUTE)} min {int(value % MINUTE)} s"
-    return f"{value:.2f} s" if value < 9.995 else f"{value:.1f} s"
+        return translate("words", "{minutes} min {seconds} s").format(
+            minutes=int(value // MINUTE), seconds=int(value % MINUTE)
+        )
+    return translate("words", "{seconds} s").format(seconds=f"{value:.2f}" if value < 9.995 else f"{value:.1f}")
 
 
 def rate(value: float) -> str:
@@ -41,25 +47,49 @@ def count(value: int) -> str:
 def ago(then: float, now: float) -> str:
     """When something was, as short as it can be said: "now", "2 min", "3 h", "21:40", "Mon", "3 Oct", "3 Oct 2024"."""
     at, today = datetime.fromtimestamp(then), datetime.fromtimestamp(now)
-    age = max(0.0, now - then)
-    if at.date() == today.date():
-        return "now" if age < MINUTE else f"{int(age // MINUTE)} min" if age < HOUR else f"{int(age // HOUR)} h"
     days = (today.date() - at.date()).days
+    if days <= 0:
+        return _age(max(0.0, now - then))
     if days == 1:
         return f"{at:%H:%M}"
     if days < 7:
-        return f"{at:%a}"
-    return f"{at.day} {at:%b}" if at.year == today.year else f"{at.day} {at:%b} {at.year}"
+        return QLocale().standaloneDayName(at.isoweekday(), QLocale.FormatType.ShortFormat)
+    return day(at, today)
 
 
-def group(then: float, now: float) -> str:
-    """The heading under which a conversation is listed."""
+def day(at: date, today: date) -> str:
+    """A date, with its year where that is not this one."""
+    this_year = at.year == today.year
+    # The patterns are those of QDate.toString, so that a translation can order the parts.
+    pattern = translate("words", "d MMM") if this_year else translate("words", "d MMM yyyy")
+    return QLocale().toString(QDate(at.year, at.month, at.day), pattern)
+
+
+def _age(age: float) -> str:
+    if age < MINUTE:
+        return translate("words", "now")
+    if age < HOUR:
+        return translate("words", "{minutes} min").format(minutes=int(age // MINUTE))
+    return translate("words", "{hours} h").format(hours=int(age // HOUR))
+
+
+def span(then: float, now: float) -> tuple[str, float]:
+    """The heading under which a conversation is listed, and when the time that it names began (s since the epoch)."""
     at, today = datetime.fromtimestamp(then).date(), datetime.fromtimestamp(now).date()
-    if at >= today:
-        return "Today"
-    if at == today - timedelta(days=1):
-        return "Yesterday"
-    return "Last week" if at > today - timedelta(days=8) else "Older"
+    for heading, back in (
+        (translate("words", "Today"), 0),
+        (translate("words", "Yesterday"), 1),
+        (translate("words", "Last week"), 7),
+    ):
+        if at >= (first := today - timedelta(days=back)):
+            return heading, _midnight(first)
+    first = at.replace(day=1)
+    pattern = translate("words", "MMMM") if at.year == today.year else translate("words", "MMMM yyyy")
+    return QLocale().toString(QDate(first.year, first.month, 1), pattern), _midnight(first)
+
+
+def _midnight(at: date) -> float:
+    return datetime(at.year, at.month, at.day).timestamp()
 
 
 def phase(live: LiveTurn, model: ModelState) -> str:
@@ -67,31 +97,55 @@ def phase(live: LiveTurn, model: ModelState) -> str:
     if live.phase == "idle":
         return ""
     if live.phase == "queued":
-        return "Waits for the model" if model.phase == "working" else "Waits for its turn"
+        if model.phase == "working":
+            return translate("words", "Waits for the model")
+        return translate("words", "Waits for its turn")
     if live.phase == "decode":
-        return "Answers"
+        return translate("words", "Answers")
+    return _reading(live)
+
+
+def _reading(live: LiveTurn) -> str:
     if live.prefill_total == 0:
-        return "Reads the question"
+        return translate("words", "Reads the question")
     share = 100 * live.prefill_done // live.prefill_total
-    tokens = "token" if live.prefill_total == 1 else "tokens"
-    return f"Reads {count(live.prefill_total)} new {tokens}, {share} %"
+    if live.prefill_total == 1:
+        return translate("words", "Reads 1 new token, {share} %").format(share=share)
+    return translate("words", "Reads {count} new tokens, {share} %").format(
+        count=count(live.prefill_total), share=share
+    )
 
 
 def ending(status: Status) -> str:
     """Why a reply ends where it does, if there is more to say than that it is complete."""
-    return {
-        "cancelled": "Stopped",
-        "length": "Cut off: the context or the length limit is full",
-        "partial": "Interrupted",
-    }.get(status, "")
+    match status:
+        case "cancelled":
+            return translate("words", "Stopped")
+        case "length":
+            return translate("words", "Cut off: the context or the length limit is full")
+        case "partial":
+            return translate("words", "Interrupted")
+    return ""
 
 
 def left_out(messages: int) -> str:
     """Which messages an answer was made without."""
-    which = "The message above" if messages == 1 else f"The {count(messages)} messages above"
-    return f"{which} did not fit the context and {'was' if messages == 1 else 'were'} not read for the last answer."
+    if messages == 1:
+        return translate("words", "The message above did not fit the context and was not read for the last answer.")
+    return translate(
+        "words", "The {count} messages above did not fit the context and were not read for the last answer."
+    ).format(count=count(messages))
 
 
 def seconds_left(value: float) -> str:
     """A remaining time, no more exact than it is known: "5 s", "2 min"."""
-    return f"{max(1, round(value))} s" if value < 90 else f"{round(value / MINUTE)} min"
+    if value < 90:
+        return translate("words", "{seconds} s").format(seconds=max(1, round(value)))
+    return translate("words", "{minutes} min").format(minutes=round(value / MINUTE))
+
+
+def online(model: ModelState) -> str:
+    """What the program is on the network for; empty while it is on none."""
+    if model.phase != "working" or model.step is None or model.step.stage is not LoadStage.DOWNLOAD:
+        return ""
+    return translate("words", "Online, only to download the model. Your chats stay here.")

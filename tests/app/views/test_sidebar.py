@@ -1,19 +1,23 @@
-"""The conversation list: groups, keyboard, renaming in place, ten thousand rows."""
+"""The sidebar as a whole: the list by time, keys, renaming in place, the search, the archive, ten thousand rows."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
 from app.records import Conversation
+from app.search_values import Hit, SearchResult
 from app.theme import Theme
-from app.views.controls import Menu
-from app.views.conversation_model import UNTITLED
+from app.views import words
+from app.views.conversation_rows import ARCHIVE, untitled
+from app.views.folder_dialog import FolderDialog
 from app.views.sidebar import Sidebar
 
 DAY = 86_400
@@ -45,19 +49,25 @@ def select(sidebar: Sidebar, conversation_id: str) -> None:
 
 
 def test_conversations_stand_under_headings_of_time(sidebar: Sidebar) -> None:
-    sidebar.show_conversations((talk(1), talk(2, title=""), talk(3, 40 * DAY)), frozenset())
-    assert texts(sidebar) == ["Today", "Talk 1", UNTITLED, "Older", "Talk 3"]
+    sidebar.show_conversations((talk(1), talk(2, title=""), talk(3, 40 * DAY)), (), frozenset())
+    assert texts(sidebar) == [
+        "Today",
+        "Talk 1",
+        untitled(),
+        words.span(time.time() - 40 * DAY, time.time())[0],
+        "Talk 3",
+    ]
 
 
 def test_an_empty_list_says_so(sidebar: Sidebar) -> None:
-    sidebar.show_conversations((), frozenset())
+    sidebar.show_conversations((), (), frozenset())
     assert not sidebar.list.isVisible()
-    sidebar.show_conversations((talk(1),), frozenset())
+    sidebar.show_conversations((talk(1),), (), frozenset())
     assert sidebar.list.isVisible()
 
 
 def test_keys_move_over_headings_open_and_delete(sidebar: Sidebar, qtbot: Any) -> None:
-    sidebar.show_conversations((talk(1), talk(2, 40 * DAY)), frozenset())
+    sidebar.show_conversations((talk(1), talk(2, 40 * DAY)), (), frozenset())
     select(sidebar, "1")
     QTest.keyClick(sidebar.list, Qt.Key.Key_Down)
     with qtbot.waitSignal(sidebar.open_requested) as told:
@@ -69,7 +79,7 @@ def test_keys_move_over_headings_open_and_delete(sidebar: Sidebar, qtbot: Any) -
 
 
 def test_a_click_opens(sidebar: Sidebar, qtbot: Any) -> None:
-    sidebar.show_conversations((talk(1), talk(2)), frozenset())
+    sidebar.show_conversations((talk(1), talk(2)), (), frozenset())
     place = sidebar.list.visualRect(sidebar.list.conversations.index_of("2")).center()
     with qtbot.waitSignal(sidebar.open_requested) as told:
         QTest.mouseClick(sidebar.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -84,7 +94,7 @@ def start_renaming(sidebar: Sidebar) -> QLineEdit:
 
 
 def test_f2_renames_in_place(sidebar: Sidebar, qtbot: Any) -> None:
-    sidebar.show_conversations((talk(1), talk(2)), frozenset())
+    sidebar.show_conversations((talk(1), talk(2)), (), frozenset())
     select(sidebar, "2")
     editor = start_renaming(sidebar)
     assert editor.text() == "Talk 2"
@@ -97,7 +107,7 @@ def test_f2_renames_in_place(sidebar: Sidebar, qtbot: Any) -> None:
 
 @pytest.mark.parametrize(("typed", "key"), [("Another", Qt.Key.Key_Escape), ("", Qt.Key.Key_Return)])
 def test_renaming_is_given_up_with_escape_or_nothing(sidebar: Sidebar, qtbot: Any, typed: str, key: Qt.Key) -> None:
-    sidebar.show_conversations((talk(1),), frozenset())
+    sidebar.show_conversations((talk(1),), (), frozenset())
     select(sidebar, "1")
     editor = start_renaming(sidebar)
     editor.clear()
@@ -107,30 +117,17 @@ def test_renaming_is_given_up_with_escape_or_nothing(sidebar: Sidebar, qtbot: An
 
 
 def test_a_title_being_written_survives_a_change_of_the_list(sidebar: Sidebar, qtbot: Any) -> None:
-    sidebar.show_conversations((talk(1), talk(2)), frozenset())
+    sidebar.show_conversations((talk(1), talk(2)), (), frozenset())
     select(sidebar, "2")
     editor = start_renaming(sidebar)
-    sidebar.show_conversations((talk(2), talk(1), talk(3)), frozenset())
+    sidebar.show_conversations((talk(2), talk(1), talk(3)), (), frozenset())
     assert editor.isVisible()
     QTest.keyClick(editor, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: texts(sidebar) == ["Today", "Talk 2", "Talk 1", "Talk 3"])
 
 
-def test_the_context_menu_renames_and_deletes(sidebar: Sidebar, qtbot: Any) -> None:
-    sidebar.show_conversations((talk(1),), frozenset())
-    place = sidebar.list.visualRect(sidebar.list.conversations.index_of("1")).center()
-    sidebar.list.customContextMenuRequested.emit(place)
-    (menu,) = sidebar.list.findChildren(Menu)
-    assert [action.text().split("\t")[0] for action in menu.actions()] == ["Rename", "Delete"]
-    with qtbot.waitSignal(sidebar.delete_requested):
-        menu.actions()[1].trigger()
-    menu.close()
-    sidebar.list.customContextMenuRequested.emit(QPoint(5, 5))  # a heading has none
-    assert [menu for menu in sidebar.list.findChildren(Menu) if menu.isVisible()] == []
-
-
 def test_a_key_that_writes_goes_to_the_composer(sidebar: Sidebar, qtbot: Any) -> None:
-    sidebar.show_conversations((talk(1),), frozenset())
+    sidebar.show_conversations((talk(1),), (), frozenset())
     select(sidebar, "1")
     with qtbot.waitSignal(sidebar.typed) as told:
         QTest.keyClick(sidebar.list, "w")
@@ -138,9 +135,9 @@ def test_a_key_that_writes_goes_to_the_composer(sidebar: Sidebar, qtbot: Any) ->
 
 
 def test_the_open_conversation_stays_marked_when_the_order_changes(sidebar: Sidebar) -> None:
-    sidebar.show_conversations((talk(1), talk(2), talk(3)), frozenset())
+    sidebar.show_conversations((talk(1), talk(2), talk(3)), (), frozenset())
     sidebar.mark_open("3")
-    sidebar.show_conversations((talk(3), talk(1), talk(2)), frozenset({"3"}))
+    sidebar.show_conversations((talk(3), talk(1), talk(2)), (), frozenset({"3"}))
     assert sidebar.list.currentIndex() == sidebar.list.conversations.index_of("3")
     assert sidebar.list.conversations.row(sidebar.list.currentIndex()).busy
 
@@ -148,13 +145,153 @@ def test_the_open_conversation_stays_marked_when_the_order_changes(sidebar: Side
 def test_ten_thousand_conversations_are_no_burden(sidebar: Sidebar, qtbot: Any) -> None:
     many = tuple(talk(number, 60.0 * number) for number in range(10_000))
     begun = time.thread_time()
-    sidebar.show_conversations(many, frozenset())
+    sidebar.show_conversations(many, (), frozenset())
     sidebar.mark_open("0")
     sidebar.grab()
-    assert time.thread_time() - begun < 0.5
-    print(f"shown in {1000 * (time.thread_time() - begun):.0f} ms")
+    assert time.thread_time() - begun < 0.2
     sidebar.mark_open("9999")
     assert sidebar.list.verticalScrollBar().value() > 300_000
+
+
+def test_one_new_title_among_ten_thousand_is_cheap_and_moves_nothing(sidebar: Sidebar) -> None:
+    many = tuple(talk(number, 60.0 * number) for number in range(10_000))
+    sidebar.show_conversations(many, (), frozenset())
+    sidebar.mark_open("0")
+    sidebar.list.verticalScrollBar().setValue(5_000)
+    changed: list[int] = []
+    sidebar.list.conversations.dataChanged.connect(lambda first, last: changed.append(last.row() - first.row() + 1))
+    sidebar.list.conversations.modelReset.connect(lambda: changed.append(-1))
+    later = (replace(many[0], title="A better title"), *many[1:])
+    begun = time.thread_time()
+    sidebar.show_conversations(later, (), frozenset())
+    assert time.thread_time() - begun < 0.1
+    assert changed == [1]
+    assert sidebar.list.verticalScrollBar().value() == 5_000
+
+
+def test_a_conversation_that_comes_to_the_top_leaves_the_place_scrolled_to(sidebar: Sidebar) -> None:
+    many = tuple(talk(number, 60.0 * number) for number in range(500))
+    sidebar.show_conversations(many, (), frozenset())
+    sidebar.mark_open("0")
+    sidebar.list.verticalScrollBar().setValue(3_000)
+    sidebar.show_conversations((talk(499), *many[:-1]), (), frozenset())
+    sidebar.mark_open("0")
+    assert sidebar.list.verticalScrollBar().value() == 3_000
+    assert sidebar.list.currentIndex() == sidebar.list.conversations.index_of("0")
+
+
+def find(sidebar: Sidebar, qtbot: Any, text: str) -> None:
+    sidebar.focus_search()
+    with qtbot.waitSignal(sidebar.search_changed) as told:
+        QTest.keyClicks(sidebar.search_field, text)
+    assert told.args == [text]
+
+
+def hit(conversation_id: str, message_id: str, text: str, *spans: tuple[int, int]) -> Hit:
+    return Hit(conversation_id, message_id, f"Talk {conversation_id}", "user", text, spans, time.time())
+
+
+FOUND = SearchResult(
+    "cache", (hit("1", "m1", "a cache", (2, 7)), hit("1", "m2", "cache", (0, 5)), hit("2", "m3", "cache"))
+)
+
+
+def test_what_is_typed_is_searched_for_once_and_found_in_place_of_the_list(sidebar: Sidebar, qtbot: Any) -> None:
+    sidebar.show_conversations((talk(1), talk(2)), (), frozenset())
+    asked: list[str] = []
+    sidebar.search_changed.connect(asked.append)
+    find(sidebar, qtbot, "cache")
+    assert asked == ["cache"]  # five letters within the throttle
+    assert sidebar.list.isVisible()  # until something is known
+    sidebar.show_results(FOUND)
+    assert sidebar.results.isVisible()
+    assert [row.kind for row in sidebar.results.found.rows] == ["title", "hit", "hit", "title", "hit"]
+
+
+def test_arrows_and_enter_in_the_field_open_a_place_and_escape_ends_the_search(sidebar: Sidebar, qtbot: Any) -> None:
+    sidebar.show_conversations((talk(1), talk(2)), (), frozenset())
+    find(sidebar, qtbot, "cache")
+    sidebar.show_results(FOUND)
+    for _ in range(2):
+        QTest.keyClick(sidebar.search_field, Qt.Key.Key_Down)
+    with qtbot.waitSignal(sidebar.hit_opened) as told:
+        QTest.keyClick(sidebar.search_field, Qt.Key.Key_Return)
+    assert told.args == ["1", "m2", "cache"]
+    QTest.keyClick(sidebar.search_field, Qt.Key.Key_Up)
+    QTest.keyClick(sidebar.search_field, Qt.Key.Key_Up)
+    with qtbot.waitSignal(sidebar.hit_opened) as told:
+        QTest.keyClick(sidebar.search_field, Qt.Key.Key_Return)
+    assert told.args == ["1", "", "cache"]  # the title opens the conversation
+    with qtbot.waitSignal(sidebar.search_changed) as told:
+        QTest.keyClick(sidebar.search_field, Qt.Key.Key_Escape)
+    assert told.args == [""]
+    assert sidebar.list.isVisible()
+
+
+def test_escape_in_the_field_does_not_reach_the_window(sidebar: Sidebar, qtbot: Any) -> None:
+    escaped: list[int] = []
+    QShortcut(QKeySequence("Escape"), sidebar).activated.connect(lambda: escaped.append(1))
+    find(sidebar, qtbot, "cache")
+    QTest.keyClick(sidebar.search_field, Qt.Key.Key_Escape)
+    assert (sidebar.search_field.text(), escaped) == ("", [])
+    QTest.keyClick(sidebar.search_field, Qt.Key.Key_Escape)
+    assert escaped == [1]
+
+
+def test_nothing_found_is_said_and_results_that_come_too_late_are_not_shown(sidebar: Sidebar, qtbot: Any) -> None:
+    sidebar.show_conversations((talk(1),), (), frozenset())
+    find(sidebar, qtbot, "zebra")
+    sidebar.show_results(SearchResult("zebra"))
+    assert sidebar.sentence == "Nothing was found for “zebra”."
+    sidebar.search_field.give_up()
+    sidebar.show_results(FOUND)
+    assert sidebar.list.isVisible()
+
+
+def test_the_archive_stands_behind_the_last_row(sidebar: Sidebar, qtbot: Any) -> None:
+    sidebar.show_conversations((talk(1),), (), frozenset())
+    sidebar.show_archived((talk(7, 50 * DAY), talk(8, 60 * DAY)))
+    assert texts(sidebar)[-1] == "Archived"
+    select(sidebar, ARCHIVE)
+    QTest.keyClick(sidebar.list, Qt.Key.Key_Return)
+    assert sidebar.archive.isVisible()
+    with qtbot.waitSignal(sidebar.open_requested) as told:
+        QTest.keyClick(sidebar.archive.list, Qt.Key.Key_Return)
+    assert told.args == ["7"]
+    with qtbot.waitSignal(sidebar.delete_requested) as told:
+        QTest.keyClick(sidebar.archive.list, Qt.Key.Key_Delete)
+    assert told.args == ["7"]
+    QTest.keyClick(sidebar.archive.list, Qt.Key.Key_Escape)
+    assert sidebar.list.isVisible()
+
+
+def test_an_archive_that_became_empty_gives_way_to_the_list(sidebar: Sidebar) -> None:
+    sidebar.show_conversations((talk(1),), (), frozenset())
+    sidebar.show_archived((talk(7),))
+    select(sidebar, ARCHIVE)
+    QTest.keyClick(sidebar.list, Qt.Key.Key_Return)
+    sidebar.show_archived(())
+    assert sidebar.list.isVisible()
+    assert ARCHIVE not in texts(sidebar)
+
+
+def test_the_promise_says_what_the_network_is_used_for(sidebar: Sidebar) -> None:
+    assert sidebar.promise == "Offline. Nothing leaves this machine."
+    sidebar.show_online("Online, only to download the model.")
+    assert sidebar.promise == "Online, only to download the model."
+    sidebar.show_online(None)
+    assert sidebar.promise == "Offline. Nothing leaves this machine."
+
+
+def test_a_folder_gets_its_name_before_it_is_asked_for(sidebar: Sidebar, qtbot: Any) -> None:
+    sidebar.ask_for_folder("1")
+    dialog = sidebar.findChild(FolderDialog)
+    assert isinstance(dialog, FolderDialog)
+    assert not dialog.create_button.isEnabled()
+    QTest.keyClicks(dialog.field, "  My   work ")
+    with qtbot.waitSignal(sidebar.folder_added) as told:
+        QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert told.args == ["My work", "1"]
 
 
 def test_new_chat_and_names_for_screen_readers(sidebar: Sidebar, qtbot: Any) -> None:

@@ -43,13 +43,18 @@ def test_rate(value: float, said: str) -> None:
         (at(2026, 11, 28, 23, 59), "23:59", "Yesterday"),
         (at(2026, 11, 26, 9, 0), "Thu", "Last week"),
         (at(2026, 11, 22, 9, 0), "22 Nov", "Last week"),
-        (at(2026, 10, 3, 9, 0), "3 Oct", "Older"),
-        (at(2025, 10, 3, 9, 0), "3 Oct 2025", "Older"),
+        (at(2026, 11, 21, 9, 0), "21 Nov", "November"),
+        (at(2026, 10, 3, 9, 0), "3 Oct", "October"),
+        (at(2025, 10, 3, 9, 0), "3 Oct 2025", "October 2025"),
     ],
 )
 def test_when_a_conversation_was(then: float, said: str, group: str) -> None:
     assert words.ago(then, NOW) == said
-    assert words.group(then, NOW) == group
+    heading, since = words.span(then, NOW)
+    assert heading == group
+    assert since <= then
+    assert words.span(since, NOW) == (heading, since)
+    assert words.span(since - 1, NOW)[0] != heading
 
 
 @pytest.mark.parametrize(
