@@ -50,7 +50,10 @@ def _message_actions() -> tuple[Action, ...]:
 
 def _view_actions() -> tuple[Action, ...]:
     group = translate("actions", "View")
-    return (Action("toggle_sidebar", translate("actions", "Show or fold the sidebar"), group, "Ctrl+B"),)
+    return (
+        Action("toggle_sidebar", translate("actions", "Show or fold the sidebar"), group, "Ctrl+B"),
+        Action("toggle_inspector", translate("actions", "Show or fold the inspector"), group, "F12", "why"),
+    )
 
 
 def _program_actions() -> tuple[Action, ...]:

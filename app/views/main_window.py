@@ -13,6 +13,7 @@ from app.views.chat_header import ChatHeader
 from app.views.chat_view import ChatView
 from app.views.composer import Composer
 from app.views.frame import Dock, Scrim
+from app.views.inspector.inspector import Inspector
 from app.views.notice_bar import NoticeBar
 from app.views.panels import Panel
 from app.views.progress_card import ProgressCard
@@ -21,6 +22,7 @@ from app.views.start_page import StartPage
 from app.views.status_bar import StatusBar
 
 NARROW: Final = 760  # below this width the sidebar lies over the conversation
+WIDE: Final = 1100  # from this width on there is room for the inspector beside it
 SIZE: Final = (1200, 820)
 
 
@@ -28,6 +30,7 @@ class MainWindow(QWidget):
     """One conversation at a time, the list of all at the left, what the engine is doing around them."""
 
     dropped = Signal(object)  # QMimeData: something was dropped that `accepts` takes
+    inspector_toggled = Signal(bool)
     closing = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -47,9 +50,15 @@ class MainWindow(QWidget):
         self.composer = Composer(theme, self)
         self.status = StatusBar(theme, self)
         self._scrim = Scrim(self)
+        self._told_inspector = False
+        self.inspector = Inspector(theme, self)
         self._left = Panel(self.sidebar, "left", theme, self, wanted=True)
+        self._right = Panel(self.inspector, "right", theme, self, wanted=False)
         self._place_parts()
         self._left.moved.connect(self._arrange)
+        self._right.moved.connect(self._arrange)
+        self._right.moved.connect(self._tell_inspector)
+        self.inspector.closed.connect(self.toggle_inspector)
         self._scrim.clicked.connect(self.fold_overlay)
         self.header.sidebar_toggled.connect(self.toggle_sidebar)
         self.resize(*SIZE)
@@ -68,6 +77,7 @@ class MainWindow(QWidget):
         column.addWidget(self.status)
         self._scrim.raise_()
         self.sidebar.raise_()
+        self.inspector.raise_()
 
     # -- what is on view ---------------------------------------------------------------------------------------
 
@@ -92,25 +102,45 @@ class MainWindow(QWidget):
         """Show or fold the sidebar; in a narrow window it slides over the conversation."""
         self._left.show(shown)
 
+    def toggle_inspector(self) -> None:
+        """Fold the inspector away, or bring it back."""
+        self.show_inspector(not self._right.shown)
+
+    def show_inspector(self, shown: bool) -> None:
+        """Show or fold the inspector; where there is no room for it, it slides over the conversation."""
+        self._right.show(shown)
+
+    @property
+    def inspector_shown(self) -> bool:
+        """Whether the inspector is on view."""
+        return self._right.shown
+
     def fold_overlay(self) -> bool:
-        """Fold the panel that lies over the conversation; whether there was one."""
-        over = self._left.lies_over
-        if over:
-            self._left.show(False)
-        return over
+        """Fold the panels that lie over the conversation; whether there was one."""
+        over = [panel for panel in (self._left, self._right) if panel.lies_over]
+        for panel in over:
+            panel.show(False)
+        return bool(over)
+
+    def _tell_inspector(self) -> None:
+        if self._right.shown != self._told_inspector:
+            self._told_inspector = self._right.shown
+            self.inspector_toggled.emit(self._told_inspector)
 
     # -- placing -----------------------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._left.set_over(self.narrow)
+        self._right.set_over(self.width() < WIDE)
         self._arrange()
 
     def _arrange(self) -> None:
-        left = self._left.room
-        self._main.setGeometry(left, 0, self.width() - left, self.height())
+        left, right = self._left.room, self._right.room
+        self._main.setGeometry(left, 0, self.width() - left - right, self.height())
         self._scrim.setGeometry(self.rect())
-        self._scrim.setVisible(self._left.lies_over)
+        self._scrim.setVisible(self._left.lies_over or self._right.lies_over)
         self._left.place()
+        self._right.place()
 
     def geometry_to_keep(self) -> str:
         """Size and place, as text for the settings."""

@@ -1,0 +1,191 @@
+"""Lines over two axes, with round numbers at the axes and the values under the pointer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QDateTime, QEvent, QLocale, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app.theme import Theme
+from app.views.inspector.values import Chart, Line
+
+HEIGHT: Final = 168
+_STEPS: Final = 4
+_LABEL_GAP: Final = 6.0
+_DOT: Final = 2.5
+_DAY: Final = 86_400
+
+
+def round_step(span: float, steps: int = _STEPS) -> float:
+    """The distance between round numbers: 1, 2 or 5 times a power of 10, so that about so many divide a span."""
+    if span <= 0 or not math.isfinite(span):
+        return 1.0
+    raw = span / steps
+    power = 10.0 ** math.floor(math.log10(raw))
+    return float(next((factor * power for factor in (1, 2, 5, 10) if factor * power >= raw), 10 * power))
+
+
+def round_numbers(low: float, high: float, steps: int = _STEPS) -> list[float]:
+    """Round numbers from `low` to `high`."""
+    step = round_step(high - low, steps)
+    first = math.ceil(low / step - 1e-9)
+    return [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def number_text(value: float) -> str:
+    """A number at an axis, as short as it can be."""
+    if abs(value) >= 10_000:
+        return f"{value / 1000:,.0f}k"
+    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
+
+
+class LineChart(QWidget):
+    """Draws a `Chart`. The y axis begins at zero, so that a line's height can be believed."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._chart = Chart((), "", "")
+        self._at: float | None = None  # x under the pointer
+        self.setFixedHeight(HEIGHT)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_chart(self, chart: Chart) -> None:
+        """Show other lines."""
+        self._chart = chart
+        said = (f"{line.label}: {len(line.points)}" for line in chart.lines)
+        self.setAccessibleName(f"{chart.y_name}, {chart.x_name}. " + (", ".join(said) or chart.empty))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(280, HEIGHT)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if not self._drawn():
+            return
+        plot, (low, high, _) = self._plot(), self._bounds()
+        share = (event.position().x() - plot.left()) / max(1.0, plot.width())
+        self._at = low + share * (high - low) if 0 <= share <= 1 else None
+        if self._at is not None:
+            QToolTip.showText(event.globalPosition().toPoint(), self.text_at(self._at), self)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._at = None
+        self.update()
+
+    def text_at(self, x: float) -> str:
+        """The values of all lines at the measured place nearest to x."""
+        rows = []
+        for line in self._drawn():
+            at, y = nearest(line, x)
+            rows.append(f"{line.label}: {y:,.1f} ({self._x_text(at)})")
+        return "\n".join(rows)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self._theme.font("small"))
+        if not self._drawn():
+            painter.setPen(self._theme.color("muted"))
+            flags = int(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap)
+            painter.drawText(QRectF(self.rect()), flags, self._chart.empty)
+            return
+        plot = self._plot()
+        self._paint_axes(painter, plot)
+        self._paint_marks(painter, plot)
+        for line in self._drawn():
+            self._paint_line(painter, plot, line)
+        self._paint_pointer(painter, plot)
+
+    def _drawn(self) -> list[Line]:
+        return [line for line in self._chart.lines if line.points]
+
+    def _bounds(self) -> tuple[float, float, float]:
+        """The lowest and highest x, and the highest y."""
+        points = [point for line in self._drawn() for point in line.points]
+        low, high = min(x for x, _ in points), max(x for x, _ in points)
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        top = max(y for _, y in points)
+        step = round_step(top)
+        return low, high, math.ceil(top / step + 1e-9) * step if top > 0 else 1.0
+
+    def _plot(self) -> QRectF:
+        metrics = QFontMetricsF(self._theme.font("small"), self)
+        _, _, top = self._bounds()
+        left = max(metrics.horizontalAdvance(number_text(value)) for value in round_numbers(0, top)) + _LABEL_GAP
+        line = metrics.height()
+        return QRectF(left, line + 6, self.width() - left - 6, self.height() - 2 * line - 14)
+
+    def _point(self, plot: QRectF, x: float, y: float) -> QPointF:
+        low, high, top = self._bounds()
+        return QPointF(plot.left() + plot.width() * (x - low) / (high - low), plot.bottom() - plot.height() * y / top)
+
+    def _paint_axes(self, painter: QPainter, plot: QRectF) -> None:
+        low, high, top = self._bounds()
+        line = painter.fontMetrics().height()
+        right, left = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), int(Qt.AlignmentFlag.AlignLeft)
+        painter.setPen(self._theme.color("muted"))
+        painter.drawText(QRectF(0, 0, self.width(), line), left, self._chart.y_name)
+        for value in round_numbers(0, top):
+            y = self._point(plot, low, value).y()
+            painter.setPen(QPen(self._theme.color("line"), 1))
+            painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
+            painter.setPen(self._theme.color("muted"))
+            painter.drawText(QRectF(0, y - line / 2, plot.left() - _LABEL_GAP, line), right, number_text(value))
+        below = QRectF(plot.left(), plot.bottom() + 4, plot.width(), line)
+        painter.drawText(below, left, self._x_text(low))
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_text(high))
+        if self._chart.x_name:
+            painter.drawText(below, int(Qt.AlignmentFlag.AlignHCenter), self._chart.x_name)
+
+    def _paint_marks(self, painter: QPainter, plot: QRectF) -> None:
+        painter.setPen(QPen(self._theme.color("warning"), 1, Qt.PenStyle.DashLine))
+        for mark in self._chart.marks:
+            x = self._point(plot, mark.x, 0).x()
+            painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()))
+
+    def _paint_line(self, painter: QPainter, plot: QRectF, line: Line) -> None:
+        color = self._theme.color(line.token)
+        points = [self._point(plot, x, y) for x, y in line.points]
+        painter.setPen(QPen(color, 1.75, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
+        painter.drawPolyline(QPolygonF(points))
+        if line.dots or len(points) == 1:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+            for point in points:
+                painter.drawEllipse(point, _DOT, _DOT)
+
+    def _paint_pointer(self, painter: QPainter, plot: QRectF) -> None:
+        if self._at is None:
+            return
+        for line in self._drawn():
+            point = self._point(plot, *nearest(line, self._at))
+            painter.setPen(QPen(self._theme.color("surface"), 1.5))
+            painter.setBrush(self._theme.color(line.token))
+            painter.drawEllipse(point, _DOT + 1.5, _DOT + 1.5)
+
+    def _x_text(self, value: float) -> str:
+        if not self._chart.x_is_time:
+            return number_text(round(value, 2))
+        low, high, _ = self._bounds()
+        when = QDateTime.fromSecsSinceEpoch(int(value))
+        return QLocale().toString(when, "d MMM HH:mm" if high - low < 2 * _DAY else "d MMM")
+
+
+def nearest(line: Line, x: float) -> tuple[float, float]:
+    """The point of a line that was measured nearest to x."""
+    return min(line.points, key=lambda point: abs(point[0] - x))
+
+
+def thinned(points: Sequence[tuple[float, float]], most: int) -> tuple[tuple[float, float], ...]:
+    """At most so many points, the highest of each neighbourhood, for lines longer than the screen is wide."""
+    each = -(-len(points) // most)
+    groups = (points[first : first + each] for first in range(0, len(points), each))
+    return tuple(max(group, key=lambda point: point[1]) for group in groups)
