@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.migrations import StoreError
+from app.segment import segment
 from engine.errors import DiskFull, EngineError
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ class Job:
 def connect(path: Path) -> sqlite3.Connection:
     """A connection with the settings that every part of the program uses; transactions are explicit."""
     db = sqlite3.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+    db.create_function("segment", 1, segment, deterministic=True)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA foreign_keys = ON")

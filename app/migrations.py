@@ -80,8 +80,46 @@ CREATE TABLE turn_trace (
     json TEXT NOT NULL
 );
 """
+# The index holds no text of its own (content=''), so that each change hands it the old text as it was. A reply that
+# grows is saved every second and indexed when it has ended, or at the next start (`indexed` says whether it is).
+# `segment` is `app.segment.segment`; every connection has it.
+_SEARCHED: Final = """
+ALTER TABLE message ADD COLUMN indexed INTEGER NOT NULL DEFAULT 1;
+CREATE INDEX message_not_indexed ON message(indexed) WHERE NOT indexed;
+ALTER TABLE conversation ADD COLUMN key INTEGER;
+CREATE UNIQUE INDEX conversation_by_key ON conversation(key);
+CREATE VIRTUAL TABLE message_text USING fts5(text, content='', prefix='1 2', tokenize='unicode61');
+CREATE VIRTUAL TABLE title_text USING fts5(text, content='', tokenize='unicode61');
+INSERT INTO message_text (rowid, text) SELECT key, segment(content) FROM message;
 
-STEPS: Final[tuple[str, ...]] = (_FIRST, _LEFT_OUT, _ORGANISED)
+CREATE TRIGGER message_added AFTER INSERT ON message WHEN new.indexed BEGIN
+    INSERT INTO message_text (rowid, text) VALUES (new.key, segment(new.content));
+END;
+CREATE TRIGGER message_changed AFTER UPDATE OF content, indexed ON message
+WHEN old.content IS NOT new.content OR old.indexed IS NOT new.indexed BEGIN
+    INSERT INTO message_text (message_text, rowid, text) SELECT 'delete', old.key, segment(old.content)
+    WHERE old.indexed;
+    INSERT INTO message_text (rowid, text) SELECT new.key, segment(new.content) WHERE new.indexed;
+END;
+CREATE TRIGGER message_removed AFTER DELETE ON message WHEN old.indexed BEGIN
+    INSERT INTO message_text (message_text, rowid, text) VALUES ('delete', old.key, segment(old.content));
+END;
+CREATE TRIGGER conversation_added AFTER INSERT ON conversation BEGIN
+    UPDATE conversation SET key = (SELECT ifnull(max(key), 0) + 1 FROM conversation) WHERE id = new.id;
+END;
+CREATE TRIGGER title_changed AFTER UPDATE OF title, key ON conversation
+WHEN old.title IS NOT new.title OR old.key IS NOT new.key BEGIN
+    INSERT INTO title_text (title_text, rowid, text) SELECT 'delete', old.key, segment(old.title)
+    WHERE old.key IS NOT NULL;
+    INSERT INTO title_text (rowid, text) VALUES (new.key, segment(new.title));
+END;
+CREATE TRIGGER title_removed AFTER DELETE ON conversation BEGIN
+    INSERT INTO title_text (title_text, rowid, text) VALUES ('delete', old.key, segment(old.title));
+END;
+UPDATE conversation SET key = rowid;
+"""
+
+STEPS: Final[tuple[str, ...]] = (_FIRST, _LEFT_OUT, _ORGANISED, _SEARCHED)
 
 
 def version(db: sqlite3.Connection) -> int:

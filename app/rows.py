@@ -29,10 +29,14 @@ MESSAGE: Final = (
 )
 MESSAGES: Final = f"SELECT {MESSAGE} FROM message WHERE conversation_id = ? AND deleted_at IS NULL ORDER BY key"  # noqa: S608
 ADD_CONVERSATION: Final = f"INSERT INTO conversation ({CONVERSATION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
-ADD_MESSAGE: Final = f"INSERT INTO message ({MESSAGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+# A reply that still grows (the seventh value says it) is indexed when it has ended.
+ADD_MESSAGE: Final = f"""
+INSERT INTO message ({MESSAGE}, indexed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?7 <> 'partial')
+"""  # noqa: S608
 _SAVE_MESSAGE: Final = f"""{ADD_MESSAGE}
 ON CONFLICT (id) DO UPDATE SET content = excluded.content, token_ids = excluded.token_ids, status = excluded.status,
-    model = excluded.model, stats = excluded.stats, left_out = excluded.left_out, thinking_s = excluded.thinking_s
+    model = excluded.model, stats = excluded.stats, left_out = excluded.left_out, thinking_s = excluded.thinking_s,
+    indexed = excluded.indexed
 """
 # Only a message that is new becomes the leaf: one that ends later must not pull the person back to its branch.
 _MOVE_LEAF: Final = """

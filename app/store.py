@@ -99,6 +99,7 @@ class Store:
             self._db.close()
             raise
         self._writer = DbWriter(path, self._report)
+        self._write(("UPDATE message SET indexed = 1 WHERE NOT indexed", ()))  # the program ended before the reply did
 
     def _report(self, error: EngineError | None) -> None:
         if self.on_report:

@@ -143,7 +143,7 @@ def test_a_full_disk_is_told_once_and_the_words_are_kept_until_there_is_room(pat
 
     first = Store(path)
     filler = first.create("filler")
-    first.add_message(question(filler, "f" * 400_000))
+    first.add_message(question(filler, "f " * 200_000))
     assert first.close()
 
     reports: list[EngineError | None] = []
@@ -157,21 +157,21 @@ def test_a_full_disk_is_told_once_and_the_words_are_kept_until_there_is_room(pat
     store = Store(path, report)
     store._writer._retry_s = 0.05
     talk = store.create("talk")
-    words = [question(talk, letter * 60_000) for letter in "abcdef"]
+    words = [question(talk, f"{letter} " * 30_000) for letter in "abcdef"]
     for message in words:
         store.add_message(message)
     assert told.wait(5)
     assert not store.flush(0.3), "what does not fit must wait"
     store.rename(talk.id, "renamed while full")
 
-    room = sqlite3.connect(path, isolation_level=None)
+    room = connect(path)
     room.execute("UPDATE message SET content = '' WHERE conversation_id = ?", (filler.id,))
     room.close()
     assert store.flush(5)
     assert well.wait(5)
     assert isinstance(reports[0], DiskFull)
     assert reports[1:] == [None]
-    assert store.tree(talk.id).thread()[-1].content == "f" * 60_000
+    assert store.tree(talk.id).thread()[-1].content == "f " * 30_000
     assert {c.title for c in store.conversations()} == {"filler", "renamed while full"}
     assert store.close()
     with sqlite3.connect(path) as db:
