@@ -62,7 +62,7 @@ class QuietButton(QAbstractButton):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        _paint_ground(self, painter, self._theme)
+        paint_ground(self, painter, self._theme)
         painter.setPen(self._theme.color("text" if self.underMouse() or self.hasFocus() else "muted"))
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
 
@@ -122,7 +122,7 @@ class IconButton(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        _paint_ground(self, painter, self._theme)
+        paint_ground(self, painter, self._theme)
         place = QRectF(0, 0, 18, 18)
         place.moveCenter(QRectF(self.rect()).center())
         tone = "faint" if not self.isEnabled() else "text" if self.underMouse() else "muted"
@@ -130,7 +130,7 @@ class IconButton(QAbstractButton):
         icon.paint(painter, place.toRect())
 
 
-def _paint_ground(button: QAbstractButton, painter: QPainter, theme: Theme) -> None:
+def paint_ground(button: QAbstractButton, painter: QPainter, theme: Theme) -> None:
     """The wash under the mouse and the ring of keyboard focus, the same for every small control."""
     box = QRectF(button.rect()).adjusted(0.75, 0.75, -0.75, -0.75)
     painter.setPen(QPen(theme.color("accent"), 1.5) if button.hasFocus() else Qt.PenStyle.NoPen)
@@ -144,8 +144,19 @@ class Menu(QMenu):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._theme = theme
         self.setFont(theme.font("list"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def add_submenu(self, title: str, icon: str = "") -> Menu:
+        """A menu behind an entry; it lives as long as this one, however often it is closed."""
+        menu = Menu(self._theme, self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        menu.setTitle(title)
+        if icon:
+            menu.setIcon(self._theme.icon(icon, "muted"))
+        self.addMenu(menu)
+        return menu
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
