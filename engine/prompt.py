@@ -22,6 +22,7 @@ from engine.chat import ChatRequest, Message
 from engine.errors import BadModelFile, BadRequest
 from engine.kv_cache import common_prefix
 from engine.tokenizer import Tokenizer, load_tokenizer, read_json
+from engine.tools import tool_style
 
 # For models that bring no template (base models): plain roles, a blank line between messages.
 _PLAIN_TEMPLATE = (
@@ -40,6 +41,9 @@ class PromptBuilder:
     Args:
         tokenizer: The model's tokenizer.
         template: Jinja source of its chat template.
+
+    Attributes:
+        tool_style: How the model writes calls of tools; None if it is not told of any.
     """
 
     def __init__(self, tokenizer: Tokenizer, template: str) -> None:
@@ -47,6 +51,7 @@ class PromptBuilder:
         # A history is tokenised again every turn, and some of it twice to see whether it fits: only new text costs.
         self._encode = functools.lru_cache(_PIECES_KEPT)(tokenizer.encode)
         self._template = _environment().from_string(template)
+        self.tool_style = tool_style(template)
 
     def encode(self, request: ChatRequest) -> list[int]:
         """The whole prompt of a request, up to where the reply begins, or goes on.
@@ -54,11 +59,23 @@ class PromptBuilder:
         Raises:
             BadRequest: There is nothing to answer, or the template refuses these messages.
         """
+        if request.prompt is not None:
+            return self._raw_ids(request.prompt)
         _check(request)
+        if request.tools and self.tool_style is None:
+            raise BadRequest("This model's chat template knows no tools; ask without them, or choose another model.")
         if request.continue_reply:
             *history, begun = request.messages
-            return [*self.ids(history, request.started_on), *self.reply_ids(begun)]
-        return self.ids(request.messages, request.started_on)
+            return [*self.ids(history, request.started_on, tools=request.tools), *self.reply_ids(begun)]
+        return self.ids(request.messages, request.started_on, tools=request.tools)
+
+    def _raw_ids(self, prompt: str | Sequence[int]) -> list[int]:
+        ids = self.tokenizer.encode_raw(prompt) if isinstance(prompt, str) else list(prompt)
+        if not ids:
+            raise BadRequest("The prompt is empty; write something first.")
+        if any(not 0 <= token_id < self.tokenizer.size for token_id in ids):
+            raise BadRequest(f"The prompt names a token that the model lacks; it has 0 to {self.tokenizer.size - 1:,}.")
+        return ids
 
     def reply_ids(self, begun: Message) -> tuple[int, ...]:
         """The ids of a reply that is to go on: those it was generated with, or those of its text; no end token."""
@@ -87,7 +104,7 @@ class PromptBuilder:
         common = common_prefix(one, other)
         return one[: max(0, common - _UNSTABLE_TOKENS)] if draft.content else one[:common]
 
-    def ids(self, messages: Sequence[Message], started_on: str, *, thinking: bool = True) -> list[int]:
+    def ids(self, messages: Sequence[Message], started_on: str, *, thinking: bool = True, tools: str = "") -> list[int]:
         """Token ids of these messages and of the beginning of a reply to them.
 
         Args:
@@ -95,6 +112,7 @@ class PromptBuilder:
             started_on: As in `ChatRequest`.
             thinking: False asks for a reply without thinking, of templates that know the wish; the messages' own ids
                 stay the same.
+            tools: As in `ChatRequest`.
 
         Raises:
             BadRequest: The template refuses these messages.
@@ -102,15 +120,18 @@ class PromptBuilder:
         mark = _unused_mark(messages)
         spliced: list[list[int]] = []
         placeheld = [self._placeheld(message, mark, spliced) for message in messages]
-        return self._splice(self._render(placeheld, started_on, thinking), mark, spliced)
+        wishes: dict[str, Any] = {} if thinking else {"enable_thinking": False}
+        wishes["tools"] = json.loads(tools) if tools else None  # as transformers does: always there, None for none
+        return self._splice(self._render(placeheld, started_on, wishes), mark, spliced)
 
-    def _placeheld(self, message: Message, mark: str, spliced: list[list[int]]) -> dict[str, str]:
+    def _placeheld(self, message: Message, mark: str, spliced: list[list[int]]) -> dict[str, Any]:
         """The message for the template, its content replaced by a mark where ids are known or must be literal."""
         ids = self._known_ids(message)
-        if ids is None:
-            return {"role": message.role, "content": message.content}
-        spliced.append(ids)
-        return {"role": message.role, "content": f"{mark}{len(spliced) - 1}\ue001"}
+        content = message.content
+        if ids is not None:
+            content = f"{mark}{len(spliced)}\ue001"
+            spliced.append(ids)
+        return {"role": message.role, "content": content, **(json.loads(message.extra) if message.extra else {})}
 
     def _known_ids(self, message: Message) -> list[int] | None:
         if message.token_ids is not None:
@@ -119,15 +140,14 @@ class PromptBuilder:
             return self.tokenizer.encode_literally(message.content)
         return None
 
-    def _render(self, messages: list[dict[str, str]], started_on: str, thinking: bool) -> str:
-        wish = {} if thinking else {"enable_thinking": False}
+    def _render(self, messages: list[dict[str, Any]], started_on: str, wishes: dict[str, Any]) -> str:
         day = datetime.date.fromisoformat(started_on) if started_on else datetime.date(2000, 1, 1)
         try:
             return self._template.render(
                 messages=messages,
                 add_generation_prompt=True,
                 strftime_now=day.strftime,
-                **{"bos_token": "", "eos_token": "", **self.tokenizer.special, **wish},
+                **{"bos_token": "", "eos_token": "", **self.tokenizer.special, **wishes},
             )
         except Exception as error:  # a template is foreign code and can fail in any way
             raise BadRequest(f"The model's chat template refuses this conversation: {error}.", repr(error)) from error
@@ -178,16 +198,16 @@ def _check(request: ChatRequest) -> None:
         if not messages or messages[-1].role != "assistant":
             raise BadRequest("There is no answer to continue; ask a question first.")
         messages = messages[:-1]
-    if not messages or messages[-1].role != "user":
+    if not messages or messages[-1].role not in ("user", "tool"):
         raise BadRequest("There is no question to answer; write one first.")
-    if not messages[-1].content.strip():
+    if messages[-1].role == "user" and not messages[-1].content.strip():
         raise BadRequest("The question is empty; write something first.")
 
 
 def _unused_mark(messages: Sequence[Message]) -> str:
     """A private-use marker that stands in no message."""
     mark = "\ue000"
-    while any(mark in message.content for message in messages):
+    while any(mark in message.content or mark in message.extra for message in messages):
         mark += "\ue000"
     return mark
 

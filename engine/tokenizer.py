@@ -23,12 +23,14 @@ class Tokenizer:
     """The tokenizer of one model folder.
 
     Attributes:
+        size: Number of tokens, added ones among them.
         special: Names such as "bos_token" -> their text, for chat templates.
         end_ids: Ids that end a reply.
     """
 
     def __init__(self, tokenizer: tokenizers.Tokenizer, special: Mapping[str, str], end_ids: frozenset[int]) -> None:
         self._tokenizer = tokenizer
+        self.size = tokenizer.get_vocab_size(with_added_tokens=True)
         self.special = dict(special)
         self.end_ids = end_ids
         self._vocabulary: Vocabulary | None = None

@@ -107,3 +107,43 @@ def test_a_template_with_a_syntax_error_is_a_sentence(tmp_path):
     (tmp_path / "chat_template.jinja").write_text("{% for %}", encoding="utf-8")
     with pytest.raises(BadModelFile, match="chat template"):
         load_prompt_builder(tmp_path)
+
+
+HERMES = (
+    "{% if tools %}<|im_start|>system\n{% for t in tools %}{{ t | tojson }}{% endfor %}<tool_call><|im_end|>\n{% endif %}"
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+    "{% for c in m.tool_calls or [] %}<tool_call>{{ c.function.name }}{% endfor %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+TOOLS = '[{"type": "function", "function": {"name": "clock"}}]'
+
+
+def test_the_template_is_told_of_tools_and_of_calls():
+    builder = PromptBuilder(loquat_tokenizer(), HERMES)
+    called = Message("assistant", "", extra='{"tool_calls": [{"function": {"name": "clock"}}]}')
+    messages = (Message("user", "time?"), called, Message("tool", "noon", extra='{"tool_call_id": "1"}'))
+    text = builder.tokenizer.decode_all(builder.encode(ChatRequest("r", messages, tools=TOOLS)))
+    assert text == (
+        '<|im_start|>system\n{"type": "function", "function": {"name": "clock"}}<tool_call><|im_end|>\n'
+        "<|im_start|>user\ntime?<|im_end|>\n<|im_start|>assistant\n<tool_call>clock<|im_end|>\n"
+        "<|im_start|>tool\nnoon<|im_end|>\n<|im_start|>assistant\n"
+    )
+
+
+def test_a_template_that_knows_no_tools_refuses_them():
+    builder = PromptBuilder(loquat_tokenizer(), CHATML)
+    with pytest.raises(BadRequest, match="knows no tools"):
+        builder.encode(ChatRequest("r", (Message("user", "q"),), tools=TOOLS))
+
+
+def test_a_raw_prompt_goes_by_no_template():
+    builder = PromptBuilder(loquat_tokenizer(), CHATML)
+    ids = builder.tokenizer.encode("Once upon")
+    assert builder.encode(ChatRequest("r", (), prompt="Once upon")) == ids
+    assert builder.encode(ChatRequest("r", (), prompt=tuple(ids))) == ids
+    for empty in ("", ()):
+        with pytest.raises(BadRequest, match="empty"):
+            builder.encode(ChatRequest("r", (), prompt=empty))
+    for wrong in (-1, 258):
+        with pytest.raises(BadRequest, match="0 to 257"):
+            builder.encode(ChatRequest("r", (), prompt=(wrong,)))
