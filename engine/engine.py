@@ -14,6 +14,7 @@ from engine.chat import ChatRequest, RequestHandle
 from engine.config import EngineConfig
 from engine.errors import DoesNotFit, ModelNotFound
 from engine.events import ChatEvent, ModelInfo, Previewed
+from engine.explain.explainer import Explainer
 from engine.kv_disk import FOLDER, forget_everywhere
 from engine.loader import LoadedModel, load_model
 from engine.models.registry import ModelEntry
@@ -35,6 +36,7 @@ class Engine:
         self._config = config
         self._cache_folder = cache_folder
         self._clock = clock
+        self._explainer = Explainer(clock)
         self._model: LoadedModel | None = None
         self._entry: ModelEntry | None = None
 
@@ -49,9 +51,10 @@ class Engine:
         Raises:
             EngineError: The device, the tokenizer or the weights are not to be had; no model is loaded then.
         """
-        self.unload()
-        self._config = config or self._config
-        self._model = load_model(entry, self._config, self._cache_folder, wait=wait)
+        with self._explainer.loading():
+            self.unload()
+            self._config = config or self._config
+            self._model = load_model(entry, self._config, self._cache_folder, wait=wait)
         self._entry = entry
         return self._model.info
 
@@ -79,8 +82,9 @@ class Engine:
             ContextFull: The prompt leaves no room for a reply.
         """
         model = self._loaded()
+        notes = self._explainer.begin(model, request)
         with _memory_guarded(model):
-            yield from Turn(model, request, handle or RequestHandle(request.id), self._clock).run()
+            yield from Turn(model, request, handle or RequestHandle(request.id), self._clock, notes).run()
         if request.reuse:
             model.store.end(request.conversation_id)
 
@@ -124,6 +128,7 @@ class Engine:
 
     def forget(self, conversation_id: str) -> None:
         """Drop a conversation's cache from memory and disk."""
+        self._explainer.forget(conversation_id)
         if self._model is not None:
             self._model.store.forget(conversation_id)
 

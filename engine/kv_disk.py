@@ -87,6 +87,11 @@ class KVDisk:
             return False
         return common_prefix(known.ids, ids) == len(ids)
 
+    def elsewhere(self, conversation: str) -> bool:
+        """Whether there is a file of this conversation for another model or cache format."""
+        found = self._root.glob(f"*/{_stem(conversation)}.safetensors")
+        return any(path.parent != self._folder for path in found)
+
     def write(self, conversation: str, snapshot: Snapshot, stop: Callable[[], bool]) -> bool:
         """Save a cache; whether it was. False when `stop` said so or the disk refused; then nothing changes."""
         partial = self._path(conversation).with_suffix(f".{os.getpid()}.partial")

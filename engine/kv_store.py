@@ -7,6 +7,7 @@ request.
 from __future__ import annotations
 
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -61,11 +62,15 @@ class KVStore:
         runner: Whose caches these are.
         budget: Most bytes that all caches together may hold; the one in use always stays.
         disk: Where caches go that memory has no room for; None keeps them in memory only.
+
+    Attributes:
+        spilled: Bytes moved to disk for want of room since the start, and seconds that took.
     """
 
     def __init__(self, runner: AnyRunner, budget: int, disk: KVDisk | None = None) -> None:
         self._runner = runner
         self._budget = budget
+        self.spilled = (0, 0.0)
         self._disk = disk
         self._writer = KVWriter(disk) if disk else None
         self._caches: OrderedDict[str, KVCache] = OrderedDict()
@@ -95,6 +100,18 @@ class KVStore:
     def known(self, conversation: str, ids: Sequence[int]) -> int:
         """Tokens of `ids` that `begin` would find, in memory or on disk; nothing is moved."""
         return self._best(conversation, ids).length
+
+    def tokens_of(self, conversation: str) -> Sequence[int]:
+        """The ids that memory or else the disk holds for a conversation itself; none if nothing does."""
+        own = self._caches.get(conversation)
+        if own is not None:
+            return tuple(own.ids)
+        saved = (saved.ids for saved in (self._disk.saved if self._disk else ()) if saved.conversation == conversation)
+        return tuple(map(int, next(saved, ())))
+
+    def elsewhere(self, conversation: str) -> bool:
+        """Whether the disk holds a cache of this conversation for another model or format."""
+        return self._disk is not None and self._disk.elsewhere(conversation)
 
     def own(self, conversation: str) -> KVCache | None:
         """The conversation's cache if it is in memory, for work between two turns; `end` follows."""
@@ -223,8 +240,14 @@ class KVStore:
                 over -= cache.nbytes
                 names.append(name)
                 if self._disk:
-                    save(self._disk, name, cache)
+                    self._spill(self._disk, name, cache)
         return names
+
+    def _spill(self, disk: KVDisk, name: str, cache: KVCache) -> None:
+        began = time.perf_counter()
+        save(disk, name, cache)
+        nbytes, seconds = self.spilled
+        self.spilled = (nbytes + cache.nbytes, seconds + time.perf_counter() - began)
 
     def _drop(self, names: Collection[str]) -> None:
         for name in names:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import torch
 
-from engine.budget import cache_budget, floats_fit, plan_load
+from engine.budget import cache_budget, floats_fit, footprint_of, plan_load, runnable
 from engine.config import EngineConfig
 from engine.device import DeviceChoice, choose_device
 from engine.events import ModelInfo
+from engine.explain.plan import memory_base
 from engine.generate import ChunkPacer
 from engine.kv_disk import KVDisk
 from engine.kv_store import KVStore
@@ -64,8 +65,11 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
     disk = None
     if config.save_caches:
         disk = KVDisk(cache_folder / "kv", fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
-    store = KVStore(runner, cache_budget(plan, runner.weight_bytes, config), disk)
+    budget = cache_budget(plan, runner.weight_bytes, config)
+    store = KVStore(runner, budget, disk)
     info = _describe(entry, chosen, choice, time.perf_counter() - began, prompt.tokenizer.end_ids)
+    footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk, config.kv_dtype)
+    info = dataclasses.replace(info, memory=memory_base(plan, footprint, runner, budget))
     return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), chosen.pending)
 
 

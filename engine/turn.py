@@ -11,8 +11,10 @@ from engine.chat import ChatRequest, Message, RequestHandle
 from engine.detokenizer import Detokenizer, StopStrings, never_shown
 from engine.errors import ContextFull
 from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta, TokenLogprob
+from engine.explain.recorder import NoNotes, Notes, Outcome
 from engine.generate import decode, prefill
 from engine.kv_cache import KVCache
+from engine.kv_store import Reuse
 from engine.loader import LoadedModel
 from engine.overflow import Fitted, fit
 from engine.sampler import Sampler, Scores
@@ -39,13 +41,22 @@ class Turn:
         request: What is asked.
         handle: Polled per token and per prefill chunk.
         clock: Monotonic seconds, the clock of `ChatRequest.submitted_at`.
+        notes: Told of everything that happens; None keeps none.
     """
 
-    def __init__(self, model: LoadedModel, request: ChatRequest, handle: RequestHandle, clock: Clock) -> None:
+    def __init__(
+        self,
+        model: LoadedModel,
+        request: ChatRequest,
+        handle: RequestHandle,
+        clock: Clock,
+        notes: Notes | None = None,
+    ) -> None:
         self._model = model
         self._request = request
         self._handle = handle
         self._clock = clock
+        self._notes = notes or NoNotes()
         self._times: list[float] = []
         self._ids: list[int] = []
         self._texts: list[str] = []
@@ -58,36 +69,53 @@ class Turn:
             BadRequest: There is nothing to answer, or it cannot be answered as the parameters ask.
             ContextFull: The prompt leaves no room for a reply.
         """
+        with self._notes:
+            yield from self._run()
+
+    def _run(self) -> Iterator[ChatEvent]:
         started = self._clock()
+        self._notes.started()
         fitted = self._fitted()
         prompt = self._model.prompt.encode(dataclasses.replace(self._request, messages=fitted.messages))
         self._check_length(len(prompt))
         sampler = self._sampler(prompt)
         templated = self._clock()
+        self._notes.templated()
         cache = self._cache_for(prompt)
         rest = cache.reuse(prompt)
         cached = len(prompt) - len(rest)
         logits = yield from self._prefill(cache, rest, cached)
         read = len(cache.ids) - cached
         prefilled = self._clock()
+        self._notes.prefilled()
         reason = FinishReason.CANCELLED
         if logits is not None:
             reason = yield from self._decode(cache, logits, prompt, sampler)
         stamps = TurnStamps(self._request.submitted_at, started, templated, prefilled, tuple(self._times))
+        drafted, accepted = (self._lookup.drafted, self._lookup.accepted) if self._lookup else (0, 0)
         stats = turn_stats(
             stamps,
             prompt=len(prompt),
             cached=cached,
             prefilled=read,
             kv_bytes=cache.nbytes,
-            drafted=self._lookup.drafted if self._lookup else 0,
-            accepted=self._lookup.accepted if self._lookup else 0,
+            drafted=drafted,
+            accepted=accepted,
         )
-        yield Finished(self._request.id, reason, "".join(self._texts), tuple(self._ids), stats, fitted.left_out)
+        text, ids = "".join(self._texts), tuple(self._ids)
+        outcome = Outcome(reason.value, prompt, cached, read, ids, text, fitted.left_out, drafted, accepted)
+        trace = self._notes.finished(outcome)
+        yield Finished(self._request.id, reason, text, ids, stats, fitted.left_out, trace)
 
     def _cache_for(self, prompt: list[int]) -> KVCache:
         store = self._model.store
-        return store.begin(self._request.conversation_id, prompt).cache if self._request.reuse else store.fresh()
+        nbytes, seconds = store.spilled
+        reuse = (
+            store.begin(self._request.conversation_id, prompt) if self._request.reuse else Reuse(store.fresh(), "none")
+        )
+        after, until = store.spilled
+        self._notes.opened(reuse.cache, reuse.source, (after - nbytes, until - seconds))
+        return reuse.cache
 
     def _fitted(self) -> Fitted:
         if self._request.overflow == "stop" or self._request.prompt is not None:
@@ -104,6 +132,7 @@ class Turn:
 
     def _prefill(self, cache: KVCache, rest: list[int], cached: int) -> Generator[ChatEvent, None, Tensor | None]:
         yield PrefillProgress(self._request.id, cached, 0, len(rest))
+        self._notes.reading()
         steps = prefill(cache, rest, self._model.pacer, lambda: self._handle.cancelled)
         while True:
             try:
@@ -111,6 +140,7 @@ class Turn:
             except StopIteration as end:
                 logits: Tensor | None = end.value
                 return logits
+            self._notes.chunk(done)
             yield PrefillProgress(self._request.id, cached, done, len(rest))
 
     def _sampler(self, prompt: list[int]) -> Sampler:
@@ -131,9 +161,11 @@ class Turn:
         self._lookup = PromptLookup(prompt) if self._request.speculate and runner.croppable else None
         for token_id in decode(cache, logits, sampler, limit, lambda: self._handle.cancelled, lookup=self._lookup):
             at = self._clock()
+            self._notes.token(at)
             ended = token_id in tokenizer.end_ids
             text, owed = ("", owed) if ended else (stops.push(owed + detokenizer.push(token_id)), "")
             yield self._delta(text, token_id, at, None if ended else sampler.scores)
+            self._notes.resumed()
             if ended or stops.hit:
                 reason = FinishReason.END if ended else FinishReason.STOP
                 break

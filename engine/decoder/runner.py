@@ -15,6 +15,7 @@ from engine.decoder.cuda_graph import choose_decoding
 from engine.decoder.layers import Decoder
 from engine.decoder.linear import DenseFactory, LinearFactory
 from engine.decoder.rows import CacheLayout
+from engine.decoder.static_step import RecordedDecoding
 from engine.decoder.weights import DecoderWeights, load_weights
 from engine.errors import BadRequest
 
@@ -60,6 +61,11 @@ class DecoderRunner:
         if self.config.context_limit < self.config.stated_context:
             text += f"; at most {self.config.context_limit:,} tokens, where its position embedding changes"
         return text
+
+    @property
+    def replays(self) -> bool:
+        """Whether a decode step is recorded once and replayed, so that launching it costs next to nothing."""
+        return isinstance(self._decoding, RecordedDecoding)
 
     @property
     def cache_format(self) -> str:

@@ -197,6 +197,7 @@ class MemoryState:
         budget: For all caches together.
         kv_rows: Rows cached for one token: a key and a value of each head of each layer.
         head_dim: Numbers in a row.
+        kv_bytes_per_token: Of one token of a conversation, as it is held.
         kv_dtype: How they are held.
         kv_dtypes: How they could be held, `kv_dtype` among them.
         context_limit: Tokens that a conversation can have, as the model is loaded.
@@ -213,6 +214,7 @@ class MemoryState:
     budget: int = 0
     kv_rows: int = 0
     head_dim: int = 0
+    kv_bytes_per_token: int = 0
     kv_dtype: str = ""
     kv_dtypes: tuple[str, ...] = ()
     context_limit: int = 0
@@ -348,6 +350,10 @@ class TurnTrace:
     memory: MemoryState = field(default_factory=MemoryState)
     model: ModelFacts = field(default_factory=ModelFacts)
     usage: tuple[Usage, ...] = ()
+
+    def with_stalls(self, stalls: tuple[Stall, ...]) -> TurnTrace:
+        """The same turn with other stalls."""
+        return dataclasses.replace(self, stalls=stalls)
 
     def with_drawing(self, seconds: float) -> TurnTrace:
         """The same turn with the time that the window needed to show its end; below zero is not known."""
