@@ -1,28 +1,63 @@
-"""The line above a conversation: its title, the model that answers, and the theme."""
+"""The line above a conversation: its title, the model that answers, the inspector, and all that can be done with it."""
 
 from __future__ import annotations
 
 from typing import Final, get_args
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
+from app.i18n import translate
 from app.live import ModelState
 from app.theme import Theme, ThemeChoice
 from app.views import words
-from app.views.controls import ElidedLabel, IconButton, Menu
+from app.views.controls import IconButton, Menu
+from app.views.title_field import TitleField
 from engine.events import InstalledModel, ModelInfo
 
 HEIGHT: Final = 52
-NO_MODEL: Final = "No model"
-_THEMES: Final[dict[ThemeChoice, str]] = {"system": "As the system says", "light": "Light", "dark": "Dark"}
+_SHORT: Final = 600  # below this width the inspector's button leaves its key out
+_CHIP_WIDTH: Final = 280
+_CHIP_EDGES: Final = 22  # padding and border in window.qss
+_LEAST_CHIP_WIDTH: Final = 64
+_OTHERS: Final = 420  # what title, inspector and the other buttons need beside the model's name
+
+
+class Chip(QPushButton):
+    """A small button with a border; where its words have no room, what follows " · " goes, then an ellipsis comes."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._words = ""
+        self.setObjectName("chip")
+        self.setFont(theme.font("small"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    @property
+    def words(self) -> str:
+        """All that it says."""
+        return self._words
+
+    def show_words(self, text: str, most: int) -> None:
+        """Say this in at most so many pixels."""
+        self._words = text
+        metrics, room = self.fontMetrics(), most - _CHIP_EDGES
+        shown = text if metrics.horizontalAdvance(text) <= room else text.split(" · ")[0]
+        self.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(_LEAST_CHIP_WIDTH, self.sizeHint().width()), self.sizeHint().height())
 
 
 class ChatHeader(QFrame):
-    """Title at the left, model and theme at the right; the first button folds the sidebar."""
+    """Title at the left, model and inspector at the right; the first button folds the sidebar, the last has a menu."""
 
     sidebar_toggled = Signal()
+    inspector_toggled = Signal(bool)
+    rename_requested = Signal(str)
     model_file_requested = Signal()
     model_folder_requested = Signal()
     theme_requested = Signal(str)
@@ -30,6 +65,14 @@ class ChatHeader(QFrame):
     default_requested = Signal(str)
     remove_requested = Signal(object)  # InstalledModel
     check_requested = Signal()
+    options_requested = Signal()
+    find_requested = Signal()
+    copy_requested = Signal()
+    export_requested = Signal()
+    export_all_requested = Signal()
+    import_requested = Signal()
+    archive_requested = Signal()
+    delete_requested = Signal()
     settings_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -38,52 +81,92 @@ class ChatHeader(QFrame):
         self.setFixedHeight(HEIGHT)
         self._theme = theme
         self._details = ""
+        self._stored = False
         self._info: ModelInfo | None = None
         self._models: tuple[InstalledModel, ...] = ()
-        self._fold = IconButton(theme, "sidebar", "Show or hide the conversations (Ctrl+B)", self)
-        self._title = ElidedLabel(theme, "", "title")
-        self._chip = QPushButton(NO_MODEL, self)
-        self._chip.setObjectName("chip")
-        self._chip.setFont(theme.font("small"))
-        self._chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._chip.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._look = IconButton(theme, "theme", "Light or dark", self)
-        self._more = IconButton(theme, "more", "More", self)
+        fold = translate("chat_header", "Show or hide the conversations (Ctrl+B)")
+        self._fold = IconButton(theme, "sidebar", fold, self)
+        self._title = TitleField(theme, self)
+        self._chip = Chip(theme, self)
+        self._inspector = Chip(theme, self)
+        self._inspector.setCheckable(True)
+        self._inspector.setToolTip(translate("chat_header", "Why the answer is as fast as it is (F12)"))
+        self._inspector.setAccessibleName(translate("chat_header", "Inspector (F12)"))
+        self._more = IconButton(theme, "more", translate("chat_header", "More"), self)
+        self._lay_out()
+        self._fold.clicked.connect(self.sidebar_toggled)
+        self._title.renamed.connect(self.rename_requested)
+        self._chip.clicked.connect(lambda: _pop_up(self.model_menu(), self._chip))
+        self._inspector.clicked.connect(self.inspector_toggled)
+        self._more.clicked.connect(lambda: _pop_up(self.more_menu(), self._more))
+        self.show_model(ModelState())
+
+    def _lay_out(self) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 0, 12, 0)
         row.setSpacing(8)
         row.addWidget(self._fold)
         row.addWidget(self._title, 1)
         row.addWidget(self._chip)
-        row.addWidget(self._look)
+        row.addWidget(self._inspector)
         row.addWidget(self._more)
-        self._fold.clicked.connect(self.sidebar_toggled)
-        self._chip.clicked.connect(lambda: _pop_up(self.model_menu(), self._chip))
-        self._look.clicked.connect(lambda: _pop_up(self.theme_menu(), self._look))
-        self._more.clicked.connect(lambda: _pop_up(self.more_menu(), self._more))
 
     @property
     def title(self) -> str:
         """The title shown."""
-        return self._title.text()
+        return self._title.text
 
     @property
-    def chip(self) -> QPushButton:
+    def title_field(self) -> TitleField:
+        """Shows the title and lets it be written."""
+        return self._title
+
+    @property
+    def chip(self) -> Chip:
         """Names the model; its menu tells more and adds another."""
         return self._chip
 
-    def show_title(self, title: str) -> None:
-        """Show the conversation's title."""
-        self._title.setText(title)
+    @property
+    def inspector_button(self) -> Chip:
+        """Shows or folds the inspector."""
+        return self._inspector
+
+    def show_title(self, title: str, stored: bool = True) -> None:
+        """Show the conversation's title.
+
+        Args:
+            title: May be that of a chat without one.
+            stored: Whether there is something in it yet; what is empty cannot be renamed, exported or deleted.
+        """
+        self._stored = stored
+        self._title.show_title(title, stored)
+
+    def show_inspector(self, shown: bool) -> None:
+        """Say whether the inspector is on view."""
+        self._inspector.setChecked(shown)
 
     def show_model(self, model: ModelState) -> None:
         """Name the model, or say that there is none."""
         info = self._info = model.info
-        waiting = "Model on its way" if model.phase == "working" else NO_MODEL
-        self._chip.setText(f"{info.label} · {info.dtype}" if info is not None else waiting)
+        if info is not None:
+            self._chip.show_words(f"{info.label} · {info.dtype}", self._chip_width)
+        elif model.phase == "working":
+            self._chip.show_words(translate("chat_header", "Model on its way"), self._chip_width)
+        else:
+            self._chip.show_words(translate("chat_header", "No model"), self._chip_width)
         self._details = model_details(info) if info is not None else ""
-        self._chip.setToolTip(self._details)
-        self._chip.setAccessibleName(f"Model: {self._chip.text()}")
+        self._chip.setToolTip(f"{self._chip.words}\n{self._details}" if info is not None else "")
+        self._chip.setAccessibleName(translate("chat_header", "Model: {name}").format(name=self._chip.words))
+
+    @property
+    def _chip_width(self) -> int:
+        return max(_LEAST_CHIP_WIDTH, min(_CHIP_WIDTH, self.width() - _OTHERS))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._chip.show_words(self._chip.words, self._chip_width)
+        name = translate("chat_header", "Inspector")
+        self._inspector.show_words(name if self.width() < _SHORT else f"{name} F12", _CHIP_WIDTH)
 
     def show_models(self, models: tuple[InstalledModel, ...]) -> None:
         """Offer these models."""
@@ -97,29 +180,59 @@ class ChatHeader(QFrame):
         if self._details:
             menu.addSeparator()
         self._add_models(menu)
-        menu.addAction("Use a model file (GGUF)…").triggered.connect(self.model_file_requested)
-        menu.addAction("Use a model folder…").triggered.connect(self.model_folder_requested)
+        file, folder = (
+            translate("chat_header", "Use a model file (GGUF)…"),
+            translate("chat_header", "Use a model folder…"),
+        )
+        menu.addAction(file).triggered.connect(self.model_file_requested)
+        menu.addAction(folder).triggered.connect(self.model_folder_requested)
+        return menu
+
+    def more_menu(self) -> Menu:
+        """What can be done with the conversation, with all of them, and with the window."""
+        menu = Menu(self._theme, self)
+        options = menu.addAction(translate("chat_header", "Assistant and options…"))
+        options.triggered.connect(self.options_requested)
+        for label, do in (
+            (translate("chat_header", "Rename"), self._title.begin),
+            (translate("chat_header", "Find in this chat…") + "\tCtrl+F", self.find_requested),
+            (translate("chat_header", "Copy as Markdown"), self.copy_requested),
+            (translate("chat_header", "Export this chat…"), self.export_requested),
+            (translate("chat_header", "Check this chat"), self.check_requested),
+            (translate("chat_header", "Archive"), self.archive_requested),
+            (translate("chat_header", "Delete"), self.delete_requested),
+        ):
+            action = menu.addAction(label)
+            action.setEnabled(self._stored)
+            action.triggered.connect(do)
+        menu.addSeparator()
+        menu.addAction(translate("chat_header", "Export all chats…")).triggered.connect(self.export_all_requested)
+        menu.addAction(translate("chat_header", "Import chats…")).triggered.connect(self.import_requested)
+        menu.addSeparator()
+        self._fill_theme_menu(menu.add_submenu(translate("chat_header", "Light or dark")))
+        settings = menu.addAction(translate("chat_header", "Settings…") + "\tCtrl+,")
+        settings.triggered.connect(self.settings_requested)
         return menu
 
     def theme_menu(self) -> Menu:
         """The three choices, the one in force ticked."""
         menu = Menu(self._theme, self)
+        self._fill_theme_menu(menu)
+        return menu
+
+    def _fill_theme_menu(self, menu: Menu) -> None:
+        names: dict[ThemeChoice, str] = {
+            "system": translate("chat_header", "As the system says"),
+            "light": translate("chat_header", "Light"),
+            "dark": translate("chat_header", "Dark"),
+        }
         group = QActionGroup(menu)
         for choice in get_args(ThemeChoice):
-            action = QAction(_THEMES[choice], group)
+            action = QAction(names[choice], group)
             action.setCheckable(True)
             action.setChecked(choice == self._theme.choice)
             action.triggered.connect(lambda _=False, chosen=choice: self.theme_requested.emit(chosen))
             menu.addAction(action)
-        return menu
-
-    def more_menu(self) -> Menu:
-        """What can be done with the conversation, and the settings."""
-        menu = Menu(self._theme, self)
-        menu.addAction("Check this chat").triggered.connect(self.check_requested)
-        menu.addSeparator()
-        menu.addAction("Settings…\tCtrl+,").triggered.connect(self.settings_requested)
-        return menu
 
     def _add_models(self, menu: Menu) -> None:
         """The models on this machine; which one is loaded at the start; and removing one that is not loaded."""
@@ -133,11 +246,11 @@ class ChatHeader(QFrame):
             menu.addSeparator()
         current = next((model for model in self._models if model.name == loaded), None)
         if current is not None and not current.default:
-            start = menu.addAction("Load this model at the start")
+            start = menu.addAction(translate("chat_header", "Load this model at the start"))
             start.triggered.connect(lambda: self.default_requested.emit(current.name))
         others = [model for model in self._models if model.name != loaded]
         for model in others:
-            remove = menu.addAction(f"Remove {model.label}…")
+            remove = menu.addAction(translate("chat_header", "Remove {name}…").format(name=model.label))
             remove.triggered.connect(lambda _=False, gone=model: self.remove_requested.emit(gone))
         if others:
             menu.addSeparator()
@@ -151,8 +264,14 @@ def _pop_up(menu: Menu, below: QWidget) -> None:
 
 def model_details(info: ModelInfo) -> str:
     """A model's size, context and load time, one a line."""
-    return (
-        f"{info.parameters / 1e6:,.0f} million parameters, {words.size(info.weight_bytes)} in memory\n"
-        f"{words.count(info.context_limit)} tokens of context, {words.size(info.kv_bytes_per_token)} each\n"
-        f"Loaded in {words.seconds(info.load_s)}"
+    return "\n".join(
+        (
+            translate("chat_header", "{millions} million parameters, {size} in memory").format(
+                millions=f"{info.parameters / 1e6:,.0f}", size=words.size(info.weight_bytes)
+            ),
+            translate("chat_header", "{count} tokens of context, {size} each").format(
+                count=words.count(info.context_limit), size=words.size(info.kv_bytes_per_token)
+            ),
+            translate("chat_header", "Loaded in {time}").format(time=words.seconds(info.load_s)),
+        )
     )

@@ -36,7 +36,6 @@ class RowMenu(Menu):
 
     def __init__(self, theme: Theme, wishes: Wishes, rename: Callable[[], None], parent: QObject) -> None:
         super().__init__(theme, parent)  # type: ignore[arg-type]
-        self._colours = theme
         self._wishes = wishes
         self._rename = rename
 
@@ -76,14 +75,12 @@ class RowMenu(Menu):
     def add_new_folder(self, conversation_id: str, menu: Menu | None = None) -> None:
         """Offer a new folder, for this conversation or for none."""
         action = (menu or self).addAction(
-            self._colours.icon("folder", "muted"), translate("conversation_menu", "New folder…")
+            self._theme.icon("folder", "muted"), translate("conversation_menu", "New folder…")
         )
         action.triggered.connect(lambda: self._wishes.folder_wanted.emit(conversation_id))
 
     def _add_folders(self, conversation: Conversation, folders: Sequence[Folder]) -> None:
-        menu = Menu(self._colours, self)
-        menu.setTitle(translate("conversation_menu", "Move to folder"))
-        menu.setIcon(self._colours.icon("folder", "muted"))
+        menu = self.add_submenu(translate("conversation_menu", "Move to folder"), "folder")
         for folder in sorted(folders, key=lambda each: each.name.casefold()):
             action = menu.addAction(folder.name.replace("&", "&&"))
             action.setCheckable(True)
@@ -95,8 +92,7 @@ class RowMenu(Menu):
         if conversation.folder_id is not None:
             action = menu.addAction(translate("conversation_menu", "Out of the folder"))
             action.triggered.connect(partial(self._wishes.move_requested.emit, conversation.id, ""))
-        self.addMenu(menu)
 
     def _add(self, icon: str, words: str, do: Callable[[], None], key: str = "") -> None:
-        action = self.addAction(self._colours.icon(icon, "muted"), f"{words}\t{key}" if key else words)
+        action = self.addAction(self._theme.icon(icon, "muted"), f"{words}\t{key}" if key else words)
         action.triggered.connect(lambda _checked: do())
