@@ -45,7 +45,7 @@ class Chip(QPushButton):
         """Say this in at most so many pixels."""
         self._words = text
         metrics, room = self.fontMetrics(), most - _CHIP_EDGES
-        shown = text if metrics.horizontalAdvance(text) <= room else text.split(" · ")[0]
+        shown = text if metrics.horizontalAdvance(text) <= room else text.split(" · ", maxsplit=1)[0]
         self.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room))
 
     def minimumSizeHint(self) -> QSize:
