@@ -31,7 +31,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.i18n import translate
-from app.search_values import SearchResult
+from app.search import SearchResult
 from app.theme import FontRole, Theme
 from app.views import words
 from app.views.found_rows import FoundRow, found_rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.search_values import Hit, SearchResult
+from app.search import Hit, SearchResult
 from app.views.found_rows import clipped, found_rows
 from app.views.search_results import spoken
 
@@ -22,7 +22,7 @@ def test_hits_of_one_conversation_stand_under_its_title() -> None:
 
 
 def test_a_title_that_matches_is_marked_and_is_no_hit_of_its_own() -> None:
-    title = Hit("1", "", "About x", None, "About x", ((6, 7),), 1000.0)
+    title = Hit("1", "", "About x", "", "About x", ((6, 7),), 1000.0)
     rows = found_rows(SearchResult("x", (hit("1", "m1", "x"), title)))
     assert [(row.kind, row.text, row.spans) for row in rows] == [("title", "About x", ((6, 7),)), ("hit", "x", ())]
 
