@@ -1,4 +1,7 @@
-"""The worker's queue: commands in order, and idle work, one of each kind, which gives way to everything else."""
+"""The worker's queue: commands in order, requests of other programs behind them, and idle work behind everything.
+
+A request of another program is interrupted between two tokens for what the person asks, and goes on afterwards.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,21 @@ class Idle(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Command:
-    """One piece of work: its handle, and the events that doing it yields."""
+    """One piece of work.
+
+    Attributes:
+        handle: Cancels it.
+        run: Does it, and yields its events.
+        emit: Who is told of them; None for whoever is told of all others.
+        served: It is a request of another program, and gives way to what the person asks.
+        between: It may be done while a served one is interrupted; what changes the model may not.
+    """
 
     handle: RequestHandle
     run: Callable[[], Iterator[Event]]
+    emit: Callable[[Event], None] | None = None
+    served: bool = False
+    between: bool = True
 
 
 class CommandQueue:
@@ -34,16 +48,23 @@ class CommandQueue:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._waiting: deque[Command] = deque()
+        self._served: deque[Command] = deque()
+        self._inner: Command | None = None  # runs while `_running`, a served one, is interrupted
         self._idle: dict[Idle, Command] = {}
         self._running: Command | None = None
         self._running_kind: Idle | None = None
         self._closed = False
 
     def put(self, command: Command) -> None:
-        """Add a command; reading ahead that waits or runs is cancelled, for there will be something else to read."""
+        """Add a command; reading ahead that waits or runs is cancelled, for there will be something else to read.
+
+        One that cannot be done between cancels all served ones.
+        """
         with self._changed:
             self._drop(Idle.AHEAD)
-            self._waiting.append(command)
+            (self._served if command.served else self._waiting).append(command)
+            if not command.between:
+                self._cancel_served()
             if self._closed:
                 command.handle.cancel()
             self._changed.notify()
@@ -69,16 +90,23 @@ class CommandQueue:
         """Whether something waits that must not wait for idle work in progress to be done."""
         with self._changed:
             ahead = self._running_kind is not Idle.AHEAD and Idle.AHEAD in self._idle
-            return self._closed or bool(self._waiting) or ahead
+            return self._closed or bool(self._waiting or self._served) or ahead
+
+    def urgent(self) -> Command | None:
+        """What a served command that runs must be interrupted for now; None once there is nothing."""
+        with self._changed:
+            urgent = bool(self._waiting) and self._waiting[0].between
+            self._inner = self._waiting.popleft() if urgent else None
+            return self._inner
 
     def get(self) -> Command | None:
         """Wait for the next command; None once the queue is closed and empty."""
         with self._changed:
             self._running = None
-            self._changed.wait_for(lambda: self._waiting or self._idle or self._closed)
+            self._changed.wait_for(lambda: self._waiting or self._served or self._idle or self._closed)
             self._running_kind = None
-            if self._waiting:
-                self._running = self._waiting.popleft()
+            if self._waiting or self._served:
+                self._running = (self._waiting or self._served).popleft()
             elif self._idle:
                 self._running_kind = min(self._idle)
                 self._running = self._idle.pop(self._running_kind)
@@ -89,10 +117,15 @@ class CommandQueue:
         with self._changed:
             self._closed = True
             self._idle.clear()
-            for command in (self._running, *self._waiting):
+            for command in (self._running, self._inner, *self._waiting, *self._served):
                 if command is not None:
                     command.handle.cancel()
             self._changed.notify()
+
+    def _cancel_served(self) -> None:
+        running = [self._running] if self._running is not None and self._running.served else []
+        for command in (*running, *self._served):
+            command.handle.cancel()
 
     def _set_idle(self, command: Command, kind: Idle) -> None:
         if not self._closed:

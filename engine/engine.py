@@ -126,6 +126,16 @@ class Engine:
         """The name of the loaded model; empty if there is none."""
         return self._entry.name if self._model is not None and self._entry is not None else ""
 
+    @property
+    def kv_bytes(self) -> int:
+        """Memory held by all KV caches."""
+        return self._model.store.nbytes if self._model is not None else 0
+
+    def pause_saving(self) -> None:
+        """Save no caches until the next reply has ended: one of them is about to change."""
+        if self._model is not None:
+            self._model.store.pause()
+
     def forget(self, conversation_id: str) -> None:
         """Drop a conversation's cache from memory and disk."""
         self._explainer.forget(conversation_id)

@@ -83,7 +83,7 @@ class KVStore:
 
     def begin(self, conversation: str, ids: Sequence[int]) -> Reuse:
         """The conversation's cache with the longest prefix of `ids` that memory or disk can give it."""
-        self._pause()
+        self.pause()
         wanted = self._runner.kv_bytes_per_token * len(ids)
         reuse = None
         while reuse is None:  # a file that proves damaged is gone the next time
@@ -115,7 +115,7 @@ class KVStore:
 
     def own(self, conversation: str) -> KVCache | None:
         """The conversation's cache if it is in memory, for work between two turns; `end` follows."""
-        self._pause()
+        self.pause()
         return self._caches.get(conversation)
 
     def end(self, conversation: str, stop: Callable[[], bool] = lambda: False) -> None:
@@ -132,23 +132,28 @@ class KVStore:
 
     def fresh(self) -> KVCache:
         """An empty cache that belongs to no conversation, for proofs and benchmarks."""
-        self._pause()
+        self.pause()
         return KVCache(self._runner)
 
     def settle(self, timeout_s: float = 60.0) -> bool:
         """Wait until everything is on disk that goes there; whether that came in time."""
         return self._writer is None or self._writer.wait(timeout_s)
 
+    def pause(self) -> None:
+        """Abandon what is being saved, because a cache is about to change."""
+        if self._writer:
+            self._writer.pause()
+
     def forget(self, conversation: str) -> None:
         """Drop a conversation's cache from memory and disk."""
-        self._pause()
+        self.pause()
         self._drop([conversation])
         if self._disk:
             self._disk.forget(conversation)
 
     def drop_memory(self, keep: str = "") -> None:
         """Free all caches in memory but one, unsaved ones too; for when memory has run out."""
-        self._pause()
+        self.pause()
         self._drop([name for name in self._caches if name != keep])
 
     def close(self) -> None:
@@ -162,10 +167,6 @@ class KVStore:
             finally:
                 self._disk.close()
         self._drop(list(self._caches))
-
-    def _pause(self) -> None:
-        if self._writer:
-            self._writer.pause()
 
     def _use(self, conversation: str, cache: KVCache) -> None:
         """Make it the most recently used; the one used before gives back its spare room when there is time."""

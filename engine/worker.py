@@ -28,6 +28,7 @@ from engine.events import (
     Loaded,
     LoadProgress,
     LoadStage,
+    ModelInfo,
     ModelsListed,
     Titled,
 )
@@ -55,6 +56,10 @@ class Worker:
         paths: Where models lie.
         wait_for_kernels: Whether a load on the first start waits until the CPU kernels are compiled; if not, torch
             answers meanwhile, and a `Loaded` with the id UPGRADE tells of the change.
+
+    Attributes:
+        info: What is known of the loaded model; None while there is none. May be read from any thread.
+        kv_bytes: Memory held by all KV caches after the last command. May be read from any thread.
     """
 
     def __init__(self, emit: Emit, config: EngineConfig, paths: Paths, *, wait_for_kernels: bool = False) -> None:
@@ -65,6 +70,9 @@ class Worker:
         self._commands = CommandQueue()
         self._numbers = itertools.count(1)
         self._engine: Engine | None = None
+        self._interrupting = False
+        self.info: ModelInfo | None = None
+        self.kv_bytes = 0
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
     def start(self) -> None:
@@ -79,12 +87,12 @@ class Worker:
             config: How it is loaded, and models from now on; None keeps what was said before.
         """
         handle = self._handle("load")
-        return self._put(handle, lambda: self._load(handle, name, config))
+        return self._put(handle, lambda: self._load(handle, name, config), between=False)
 
     def add_model(self, source: Path, config: EngineConfig | None = None) -> RequestHandle:
         """Import a GGUF file or a folder with safetensors, then load it; `config` as in `load`."""
         handle = self._handle("add")
-        return self._put(handle, lambda: self._add(handle, source, config))
+        return self._put(handle, lambda: self._add(handle, source, config), between=False)
 
     def list_models(self) -> RequestHandle:
         """Say which models are on this machine: `ModelsListed`."""
@@ -115,6 +123,16 @@ class Worker:
         """Answer a request after everything that was asked before."""
         handle = RequestHandle(request.id)
         return self._put(handle, lambda: self._answer(handle, request))
+
+    def serve(self, request: ChatRequest, sink: Emit) -> RequestHandle:
+        """Answer a request of another program; `sink` is told of its events, on this thread, and nobody else is.
+
+        It waits behind everything that was submitted, and what is submitted while it runs interrupts it between two
+        tokens. Loading another model cancels it.
+        """
+        handle = RequestHandle(request.id)
+        self._commands.put(Command(handle, lambda: self._answer_served(handle, request), sink, served=True))
+        return handle
 
     def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
         """Read, when nothing else is to be done, what a request will begin with; its last message is a draft.
@@ -155,21 +173,38 @@ class Worker:
     def _handle(self, what: str) -> RequestHandle:
         return RequestHandle(f"{what}-{next(self._numbers)}")
 
-    def _put(self, handle: RequestHandle, run: Callable[[], Iterator[Event]]) -> RequestHandle:
-        self._commands.put(Command(handle, run))
+    def _put(self, handle: RequestHandle, run: Callable[[], Iterator[Event]], *, between: bool = True) -> RequestHandle:
+        self._commands.put(Command(handle, run, between=between))
         return handle
 
     def _run(self) -> None:
         while (command := self._commands.get()) is not None:
-            try:
-                for event in command.run():
-                    self._emit(event)
-            except EngineError as error:
-                self._emit(Failed(command.handle.id, error))
-            except Exception as error:
-                self._emit(Failed(command.handle.id, _bug(error), bug=True))
+            self._do(command)
+            self.kv_bytes = self._engine.kv_bytes if self._engine else 0
         if self._engine is not None:
             self._engine.unload()
+
+    def _do(self, command: Command) -> None:
+        emit = command.emit or self._emit
+        try:
+            for event in command.run():
+                emit(event)
+                if command.served:
+                    self._give_way()
+        except EngineError as error:
+            emit(Failed(command.handle.id, error))
+        except Exception as error:
+            emit(Failed(command.handle.id, _bug(error), bug=True))
+
+    def _give_way(self) -> None:
+        """Do what the person asked meanwhile, before a request of another program goes on."""
+        self._serve_preview()
+        self._interrupting = True
+        while (urgent := self._commands.urgent()) is not None:
+            self._do(urgent)
+            if self._engine is not None:
+                self._engine.pause_saving()  # of caches: one of them grows again now
+        self._interrupting = False
 
     def _load(self, handle: RequestHandle, name: str | None, config: EngineConfig | None) -> Iterator[Event]:
         from engine.models.prepare import prepare
@@ -196,7 +231,9 @@ class Worker:
         if handle.cancelled:
             raise Cancelled
         yield loading(1)
-        yield Loaded(handle.id, engine.load(entry, config, wait=self._wait))
+        self.info = None
+        self.info = engine.load(entry, config, wait=self._wait)
+        yield Loaded(handle.id, self.info)
 
     def _compiles_first(self) -> bool:
         """Whether this load waits for the CPU kernels, and takes longer than any will again."""
@@ -206,13 +243,24 @@ class Worker:
         return self._wait and on_cpu and not kept(kernels_root(self._paths.cache))
 
     def _answer(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
-        faster = self._the_engine().upgrade()
-        if faster:
-            yield Loaded(UPGRADE, faster)
+        self._upgrade()
         for event in self._the_engine().stream(request, handle):
             yield event
             if isinstance(event, Finished) and request.reuse:
                 self.prefill_ahead(after_reply(request, event.text, event.token_ids))
+
+    def _answer_served(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
+        if handle.cancelled:
+            raise Cancelled
+        self._upgrade()
+        yield from self._the_engine().stream(request, handle)
+
+    def _upgrade(self) -> None:
+        """Change over to the compiled kernels once they are ready, but not in the middle of a reply."""
+        faster = None if self._interrupting else self._the_engine().upgrade()
+        if faster:
+            self.info = faster
+            self._emit(Loaded(UPGRADE, faster))
 
     def _read_ahead(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
         """Yields nothing; what goes wrong here will be said when the real request comes."""

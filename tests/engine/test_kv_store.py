@@ -165,7 +165,7 @@ def test_the_least_recently_used_goes_first(stores):
 def test_what_goes_from_memory_is_on_disk_first(stores):
     store = stores(budget=TOKEN * 50)
     _, _, first = answer(store, "a", prompt(1))
-    store._pause()  # before the background got to it
+    store.pause()  # before the background got to it
     answer(store, "b", prompt(2))
     assert in_memory(store) == ["b"]
     assert saved(store)["a"] == first
@@ -195,7 +195,7 @@ def test_a_shorter_beginning_is_not_saved_over_the_whole(stores):
 def test_closing_saves_and_lets_the_folder_go(stores):
     store = stores()
     _, _, held = answer(store, "a", prompt(1))
-    store._pause()
+    store.pause()
     store.close()
     stores.open = None
     with_folder = KVDisk(stores.root, "fake-True", 1 << 40)

@@ -110,7 +110,8 @@ def test_a_template_with_a_syntax_error_is_a_sentence(tmp_path):
 
 
 HERMES = (
-    "{% if tools %}<|im_start|>system\n{% for t in tools %}{{ t | tojson }}{% endfor %}<tool_call><|im_end|>\n{% endif %}"
+    "{% if tools %}<|im_start|>system\n"
+    "{% for t in tools %}{{ t | tojson }}{% endfor %}<tool_call><|im_end|>\n{% endif %}"
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
     "{% for c in m.tool_calls or [] %}<tool_call>{{ c.function.name }}{% endfor %}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"

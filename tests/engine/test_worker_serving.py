@@ -1,0 +1,158 @@
+"""Requests of other programs on the worker: they wait behind the person, give way in mid-reply, and go on the same."""
+
+from __future__ import annotations
+
+import queue
+
+import pytest
+
+from engine.chat import ChatRequest, Message, RequestHandle
+from engine.commands import Command, CommandQueue
+from engine.config import SamplingParams
+from engine.errors import Cancelled
+from engine.events import Failed, Finished, FinishReason, TextDelta
+from engine.worker import Worker
+from tests.engine.fakes import FakeRunner
+from tests.engine.test_worker import PATIENCE_S, Running, ask
+
+
+def command(name: str, **more) -> Command:
+    return Command(RequestHandle(name), lambda: iter(()), **more)
+
+
+def served_events(worker: Worker, request: ChatRequest, interrupt=lambda event: None) -> list:
+    """All events of a served request; `interrupt` is called with each on the worker's thread."""
+    events: queue.SimpleQueue = queue.SimpleQueue()
+
+    def sink(event):
+        events.put(event)
+        interrupt(event)
+
+    worker.serve(request, sink)
+    seen = [events.get(timeout=PATIENCE_S)]
+    while not isinstance(seen[-1], Finished | Failed):
+        seen.append(events.get(timeout=PATIENCE_S))
+    return seen
+
+
+def test_a_served_request_tells_its_own_sink_and_nobody_else(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        assert served_events(running.worker, ask("s"))[-1].request_id == "s"
+        running.worker.submit(ask("w"))
+        assert {event.request_id for event in running.until(Finished)} == {"w"}
+        assert running.worker.kv_bytes > 0
+
+
+def test_the_person_is_answered_in_the_middle_of_a_served_reply_which_stays_the_same(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        alone = served_events(running.worker, ask("alone", tokens=30, conversation="alone"))[-1]
+        order: list[str] = []
+
+        def interrupt(event):
+            order.append(event.request_id)
+            if isinstance(event, TextDelta) and order.count("s") == 8:
+                running.worker.submit(ask("w", "something else", conversation="w"))
+                running.worker.submit(ask("w2", "and more", conversation="w"))
+
+        done = served_events(running.worker, ask("s", tokens=30, conversation="s"), interrupt)[-1]
+        window = [*running.until(Finished), *running.until(Finished)]
+        ends = [event for event in window if isinstance(event, Finished)]
+        assert [event.request_id for event in ends] == ["w", "w2"]
+        assert done.token_ids == alone.token_ids
+        assert done.stats.completion_tokens == 30
+
+
+def test_what_waits_is_answered_person_first(loquat_home):
+    order: list[str] = []
+    done: queue.SimpleQueue = queue.SimpleQueue()
+    worker: list[Worker] = []
+
+    def first(ids):
+        if not order and not worker[0]._commands._served:
+            for name in ("s1", "s2"):
+                worker[0].serve(ask(name), tell)
+            worker[0].submit(ask("w2"))
+
+    def tell(event):
+        if isinstance(event, Finished):
+            order.append(event.request_id)
+            done.put(event)
+
+    with Running(loquat_home, FakeRunner(before=first)) as running:
+        worker.append(running.worker)
+        running.worker._emit = tell
+        running.worker.submit(ask("w1"))
+        for _ in range(4):
+            done.get(timeout=PATIENCE_S)
+    assert order == ["w1", "w2", "s1", "s2"]
+
+
+def test_loading_a_model_cancels_served_requests_running_and_waiting(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        waiting: queue.SimpleQueue = queue.SimpleQueue()
+
+        def interrupt(event):
+            if isinstance(event, TextDelta) and waiting.empty():
+                running.worker.serve(ask("waiting"), waiting.put)
+                running.worker.load("no such model")
+
+        done = served_events(running.worker, ask("s", tokens=2000), interrupt)[-1]
+        assert done.reason is FinishReason.CANCELLED
+        failed = waiting.get(timeout=PATIENCE_S)
+        assert isinstance(failed.error, Cancelled)
+        assert running.until(Failed)[-1].request_id.startswith("load")
+
+
+def test_a_worker_that_closes_ends_both_the_interrupted_and_the_interrupting(loquat_home):
+    running = Running(loquat_home, FakeRunner())
+
+    def interrupt(event):
+        if isinstance(event, TextDelta):
+            running.worker.submit(ask("w", tokens=4000))
+
+    def close(event):
+        running.events.put(event)
+        if isinstance(event, TextDelta):
+            running.worker._commands.close()
+
+    running.worker._emit = close
+    done = served_events(running.worker, ask("s", tokens=4000), interrupt)[-1]
+    assert done.reason is FinishReason.CANCELLED
+    assert running.until(Finished)[-1].reason is FinishReason.CANCELLED
+    assert running.worker.close(PATIENCE_S)
+
+
+@pytest.mark.parametrize("between", [True, False])
+def test_only_what_leaves_the_model_alone_interrupts(between):
+    commands = CommandQueue()
+    served = command("s", served=True)
+    commands.put(served)
+    assert commands.get() is served
+    assert commands.urgent() is None
+    pressing = command("w", between=between)
+    commands.put(pressing)
+    assert commands.urgent() is (pressing if between else None)
+    assert served.handle.cancelled is not between
+
+
+def test_a_served_request_interrupts_idle_work():
+    commands = CommandQueue()
+    idle = command("idle")
+    commands.put_idle(idle)
+    assert commands.get() is idle
+    commands.put(command("s", served=True))
+    assert idle.handle.cancelled
+    assert commands.pressed()
+
+
+def test_seeded_sampling_is_the_same_when_it_is_interrupted(loquat_home):
+    params = SamplingParams(temperature=1.0, seed=5, max_tokens=20)
+    request = ChatRequest("s", (Message("user", "q"),), params, "s")
+    with Running(loquat_home, FakeRunner()) as running:
+        alone = served_events(running.worker, request)[-1]
+
+        def interrupt(event):
+            if isinstance(event, TextDelta):
+                running.worker.submit(ask("w", tokens=2))
+
+        assert served_events(running.worker, request, interrupt)[-1].token_ids == alone.token_ids
