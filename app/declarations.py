@@ -2,121 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final
 
+from app.fonts import INTER, SERIF, SYSTEM_FONT
+from app.i18n import CHINESE, ENGLISH, SYSTEM, mark
+from app.presets import BALANCED, CREATIVE, CUSTOM, EXACT
+from app.setting import Setting
 from engine.config import DTYPES, KV_DTYPES, MAX_SEED, EngineConfig, SamplingParams
 
-Kind = Literal["choice", "switch", "number", "integer", "text"]
+__all__ = ["LOOK", "REBUILDS", "SETTINGS", "Setting"]
+
 GIB: Final = 1 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting.
-
-    Attributes:
-        default: Also what a missing or unusable value in the file becomes.
-        label, help: For the settings dialog; both are empty for what the program remembers by itself.
-        group: The heading in the dialog under which it stands.
-        low, high: Bounds of a number or integer, inclusive.
-        choices: The values of a choice, and what people read for each.
-        optional: What people read for None; empty where None is not allowed.
-        reload: Whether it takes effect when a model is loaded.
-    """
-
-    name: str
-    kind: Kind
-    default: Any
-    label: str = ""
-    help: str = ""
-    group: str = ""
-    low: float = 0
-    high: float = 0
-    choices: Mapping[str, str] = field(default_factory=dict)
-    optional: str = ""
-    reload: bool = False
-
-    def check(self, value: Any) -> Any:  # noqa: ANN401 - a value of any kind comes in from the file
-        """The value, if it is allowed.
-
-        Raises:
-            ValueError: It is not; the message is a sentence that says what is.
-        """
-        if value is None and self.optional:
-            return None
-        if self.kind == "text":
-            return self._require(value, isinstance(value, str), "must be text")
-        if self.kind == "switch":
-            return self._require(value, isinstance(value, bool), "must be on or off")
-        if self.kind == "choice":
-            fits = isinstance(value, str) and value in self.choices
-            return self._require(value, fits, f"must be one of {', '.join(self.choices)}")
-        types = (int,) if self.kind == "integer" else (int, float)
-        fits = isinstance(value, types) and not isinstance(value, bool) and self.low <= value <= self.high
-        return self._require(value, fits, f"must be {self.range}")
-
-    @property
-    def range(self) -> str:
-        """The bounds in words."""
-        return f"between {_number(self.low)} and {_number(self.high)}"
-
-    def _require(self, value: Any, fits: bool, rule: str) -> Any:  # noqa: ANN401
-        if not fits:
-            raise ValueError(f"{self.label or self.name} {rule}.")
-        return value
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
-
-
+LOOK: Final = frozenset({"accent", "font", "text_size", "density"})  # what `Settings.look` is made of
+# The window is made anew when one of these changes: everything in it has another size or other words.
+REBUILDS: Final = frozenset({"language", "font", "text_size", "density"})
+TEXT_SIZES: Final = range(80, 151, 10)  # per cent
 _SAMPLING: Final = SamplingParams()
 _ENGINE: Final = EngineConfig()
-_AUTO: Final = "Automatic"
+_AUTO: Final = mark("declarations", "Automatic")
 SETTINGS: Final = (
     Setting(
         "theme",
         "choice",
         "system",
-        "Theme",
-        "Light or dark, or as the system says.",
-        group="Appearance",
-        choices={"system": "As the system says", "light": "Light", "dark": "Dark"},
+        mark("declarations", "Theme"),
+        mark("declarations", "Light or dark, or as the system says."),
+        group=mark("declarations", "Appearance"),
+        choices={
+            "system": mark("declarations", "As the system says"),
+            "light": mark("declarations", "Light"),
+            "dark": mark("declarations", "Dark"),
+        },
+    ),
+    Setting(
+        "accent",
+        "accent",
+        "loquat",
+        mark("declarations", "Accent"),
+        mark("declarations", "The one colour for what is chosen, pressed or live."),
+        group=mark("declarations", "Appearance"),
+        choices={
+            "loquat": "Loquat",
+            "rose": mark("declarations", "Rose"),
+            "violet": mark("declarations", "Violet"),
+            "blue": mark("declarations", "Blue"),
+            "teal": mark("declarations", "Teal"),
+            "moss": mark("declarations", "Moss"),
+        },
+    ),
+    Setting(
+        "font",
+        "font",
+        INTER,
+        mark("declarations", "Font"),
+        mark("declarations", "Of everything but code; a serif is for what is read at length, messages and titles."),
+        group=mark("declarations", "Appearance"),
+        choices={
+            INTER: "Inter",
+            SYSTEM_FONT: mark("declarations", "The system's"),
+            SERIF: mark("declarations", "Serif for reading"),
+        },
+    ),
+    Setting(
+        "text_size",
+        "choice",
+        "100",
+        mark("declarations", "Text size"),
+        mark("declarations", "Beside the size that the system sets for all programs."),
+        group=mark("declarations", "Appearance"),
+        choices={str(percent): f"{percent} %" for percent in TEXT_SIZES},
+    ),
+    Setting(
+        "density",
+        "choice",
+        "comfortable",
+        mark("declarations", "Density"),
+        mark("declarations", "How much room there is around things."),
+        group=mark("declarations", "Appearance"),
+        choices={"comfortable": mark("declarations", "Comfortable"), "compact": mark("declarations", "Compact")},
+    ),
+    Setting(
+        "language",
+        "choice",
+        SYSTEM,
+        mark("declarations", "Language"),
+        mark("declarations", "Of the window; models answer in the language they are asked in."),
+        group=mark("declarations", "Appearance"),
+        choices={SYSTEM: mark("declarations", "As the system says"), ENGLISH: "English", CHINESE: "简体中文"},
+    ),
+    Setting(
+        "tray",
+        "switch",
+        True,
+        mark("declarations", "Icon in the tray"),
+        mark("declarations", "Opens Loquat and asks quickly, on desktops that have a tray."),
+        group=mark("declarations", "Desktop"),
+    ),
+    Setting(
+        "close_to_tray",
+        "switch",
+        False,
+        mark("declarations", "Keep running in the tray"),
+        mark("declarations", "Closing the window leaves the model loaded; Quit in the tray ends Loquat."),
+        group=mark("declarations", "Desktop"),
+    ),
+    Setting(
+        "notify",
+        "switch",
+        True,
+        mark("declarations", "Tell when a long answer is done"),
+        mark("declarations", "A notification, if the answer took over 10 seconds and the window is not in front."),
+        group=mark("declarations", "Desktop"),
     ),
     Setting(
         "system_prompt",
         "text",
         "",
-        "System prompt",
-        "Said to the model before a new conversation; conversations that have begun keep theirs.",
-        group="Conversations",
+        mark("declarations", "System prompt"),
+        mark("declarations", "Said to the model before a new conversation; conversations that have begun keep theirs."),
+        group=mark("declarations", "Conversations"),
     ),
     Setting(
         "overflow",
         "choice",
         "drop_oldest",
-        "When a conversation outgrows the context",
-        "Leave out its oldest turns, and mark them; or stop, and say so.",
-        group="Conversations",
-        choices={"drop_oldest": "Leave out the oldest", "stop": "Stop"},
+        mark("declarations", "When a conversation outgrows the context"),
+        mark("declarations", "Leave out its oldest turns, and mark them; or stop, and say so."),
+        group=mark("declarations", "Conversations"),
+        choices={"drop_oldest": mark("declarations", "Leave out the oldest"), "stop": mark("declarations", "Stop")},
     ),
     Setting(
         "read_ahead",
         "switch",
         True,
-        "Read while you type",
-        "What you have typed so far is read already, so the answer begins sooner. Not on battery.",
-        group="Conversations",
+        mark("declarations", "Read while you type"),
+        mark(
+            "declarations", "What you have typed so far is read already, so the answer begins sooner. Not on battery."
+        ),
+        group=mark("declarations", "Conversations"),
+    ),
+    Setting(
+        "preset",
+        "choice",
+        BALANCED,
+        mark("declarations", "Manner"),
+        mark("declarations", "Sets the five values below; exact gives the same answer to the same question."),
+        group=mark("declarations", "Answers"),
+        choices={
+            EXACT: mark("declarations", "Exact (greedy)"),
+            BALANCED: mark("declarations", "Balanced"),
+            CREATIVE: mark("declarations", "Creative"),
+            CUSTOM: mark("declarations", "Custom"),
+        },
+        derived=True,
     ),
     Setting(
         "temperature",
         "number",
         _SAMPLING.temperature,
-        "Temperature",
-        "0 always takes the likeliest word; higher is more varied.",
-        group="Answers",
+        mark("declarations", "Temperature"),
+        mark("declarations", "0 always takes the likeliest word; higher is more varied."),
+        group=mark("declarations", "Answers"),
         low=0,
         high=2,
     ),
@@ -124,9 +170,9 @@ SETTINGS: Final = (
         "top_k",
         "integer",
         _SAMPLING.top_k,
-        "Top k",
-        "Chooses among this many likeliest tokens; 0 is no limit.",
-        group="Answers",
+        mark("declarations", "Top k"),
+        mark("declarations", "Chooses among this many likeliest tokens; 0 is no limit."),
+        group=mark("declarations", "Answers"),
         low=0,
         high=1_000_000,
     ),
@@ -134,9 +180,9 @@ SETTINGS: Final = (
         "top_p",
         "number",
         _SAMPLING.top_p,
-        "Top p",
-        "Chooses among the likeliest tokens that make up this share.",
-        group="Answers",
+        mark("declarations", "Top p"),
+        mark("declarations", "Chooses among the likeliest tokens that make up this share."),
+        group=mark("declarations", "Answers"),
         low=0,
         high=1,
     ),
@@ -144,9 +190,9 @@ SETTINGS: Final = (
         "min_p",
         "number",
         _SAMPLING.min_p,
-        "Min p",
-        "Leaves out tokens less likely than this fraction of the likeliest.",
-        group="Answers",
+        mark("declarations", "Min p"),
+        mark("declarations", "Leaves out tokens less likely than this fraction of the likeliest."),
+        group=mark("declarations", "Answers"),
         low=0,
         high=1,
     ),
@@ -154,9 +200,9 @@ SETTINGS: Final = (
         "repetition_penalty",
         "number",
         _SAMPLING.repetition_penalty,
-        "Repetition penalty",
-        "Above 1, words that were used become less likely.",
-        group="Answers",
+        mark("declarations", "Repetition penalty"),
+        mark("declarations", "Above 1, words that were used become less likely."),
+        group=mark("declarations", "Answers"),
         low=0.1,
         high=5,
     ),
@@ -164,31 +210,31 @@ SETTINGS: Final = (
         "seed",
         "integer",
         None,
-        "Seed",
-        "The same seed gives the same answer; empty draws one each time.",
-        group="Answers",
+        mark("declarations", "Seed"),
+        mark("declarations", "The same seed gives the same answer; empty draws one each time."),
+        group=mark("declarations", "Answers"),
         low=0,
         high=MAX_SEED,
-        optional="Drawn",
+        optional=mark("declarations", "Drawn"),
     ),
     Setting(
         "max_tokens",
         "integer",
         None,
-        "Longest answer",
-        "In tokens; empty means until the context is full.",
-        group="Answers",
+        mark("declarations", "Longest answer"),
+        mark("declarations", "In tokens; empty means until the context is full."),
+        group=mark("declarations", "Answers"),
         low=1,
         high=10_000_000,
-        optional="No limit",
+        optional=mark("declarations", "No limit"),
     ),
     Setting(
         "max_context",
         "integer",
         None,
-        "Context limit",
-        "Most tokens of a conversation; empty takes what the model and the memory allow.",
-        group="Memory",
+        mark("declarations", "Context limit"),
+        mark("declarations", "Most tokens of a conversation; empty takes what the model and the memory allow."),
+        group=mark("declarations", "Memory"),
         low=512,
         high=10_000_000,
         optional=_AUTO,
@@ -198,9 +244,9 @@ SETTINGS: Final = (
         "memory_percent",
         "integer",
         None,
-        "Memory that Loquat may use",
-        "In per cent of the device's memory; empty leaves enough for other programs.",
-        group="Memory",
+        mark("declarations", "Memory that Loquat may use"),
+        mark("declarations", "In per cent of the device's memory; empty leaves enough for other programs."),
+        group=mark("declarations", "Memory"),
         low=5,
         high=100,
         optional=_AUTO,
@@ -210,9 +256,9 @@ SETTINGS: Final = (
         "kv_dtype",
         "choice",
         _ENGINE.kv_dtype,
-        "Cached keys and values",
-        "Smaller ones let more of a conversation fit into memory, a little less exactly.",
-        group="Memory",
+        mark("declarations", "Cached keys and values"),
+        mark("declarations", "Smaller ones let more of a conversation fit into memory, a little less exactly."),
+        group=mark("declarations", "Memory"),
         choices={name: name for name in KV_DTYPES} | {"auto": _AUTO},
         reload=True,
     ),
@@ -220,18 +266,18 @@ SETTINGS: Final = (
         "save_caches",
         "switch",
         _ENGINE.save_caches,
-        "Keep caches on disk",
-        "A conversation goes on without being read again after a restart.",
-        group="Memory",
+        mark("declarations", "Keep caches on disk"),
+        mark("declarations", "A conversation goes on without being read again after a restart."),
+        group=mark("declarations", "Memory"),
         reload=True,
     ),
     Setting(
         "cache_disk_gib",
         "number",
         _ENGINE.cache_disk_bytes / GIB,
-        "Disk for caches",
-        "In GiB; the oldest go first when it is full.",
-        group="Memory",
+        mark("declarations", "Disk for caches"),
+        mark("declarations", "In GiB; the oldest go first when it is full."),
+        group=mark("declarations", "Memory"),
         low=0.1,
         high=4096,
         reload=True,
@@ -240,19 +286,24 @@ SETTINGS: Final = (
         "device",
         "choice",
         _ENGINE.device,
-        "Device",
-        "What the model runs on; automatic takes the fastest there is.",
-        group="Engine",
-        choices={"auto": _AUTO, "cuda": "NVIDIA GPU (CUDA)", "mps": "Apple GPU (MPS)", "cpu": "CPU"},
+        mark("declarations", "Device"),
+        mark("declarations", "What the model runs on; automatic takes the fastest there is."),
+        group=mark("declarations", "Engine"),
+        choices={
+            "auto": _AUTO,
+            "cuda": mark("declarations", "NVIDIA GPU (CUDA)"),
+            "mps": mark("declarations", "Apple GPU (MPS)"),
+            "cpu": "CPU",
+        },
         reload=True,
     ),
     Setting(
         "dtype",
         "choice",
         _ENGINE.dtype,
-        "Weight format",
-        "Fewer bits are faster and smaller, and a little less exact.",
-        group="Engine",
+        mark("declarations", "Weight format"),
+        mark("declarations", "Fewer bits are faster and smaller, and a little less exact."),
+        group=mark("declarations", "Engine"),
         choices={name: name for name in DTYPES} | {"auto": _AUTO},
         reload=True,
     ),
@@ -260,9 +311,9 @@ SETTINGS: Final = (
         "threads",
         "integer",
         None,
-        "CPU threads",
-        "Empty takes one for each physical core.",
-        group="Engine",
+        mark("declarations", "CPU threads"),
+        mark("declarations", "Empty takes one for each physical core."),
+        group=mark("declarations", "Engine"),
         low=1,
         high=1024,
         optional=_AUTO,

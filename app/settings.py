@@ -11,12 +11,16 @@ from typing import Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app import presets
 from app.declarations import GIB, SETTINGS, Setting
+from app.i18n import translate
+from app.theme import Look
 from engine.chat import Overflow
 from engine.config import EngineConfig, SamplingParams
 
 log = logging.getLogger(__name__)
 
+PRESET: Final = "preset"
 SAVE_DELAY_MS: Final = 300  # a slider that is dragged must not write a file per pixel
 
 
@@ -48,7 +52,7 @@ class Settings(QObject):
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - its kind is in the declaration
         """The value of a setting."""
-        return self._values[name]
+        return presets.preset_of(self._values) if name == PRESET else self._values[name]
 
     def set(self, name: str, value: object) -> None:
         """Change a setting.
@@ -57,11 +61,16 @@ class Settings(QObject):
             ValueError: The value is not allowed; the message is a sentence.
         """
         checked = _BY_NAME[name].check(value)
-        if checked == self._values[name]:
-            return
-        self._values[name] = checked
-        self._timer.start()
-        self.changed.emit(name)
+        if name == PRESET:
+            for part, wanted in presets.values_of(checked).items():
+                self.set(part, wanted)
+        elif checked != self._values[name]:
+            before = self.get(PRESET)
+            self._values[name] = checked
+            self._timer.start()
+            self.changed.emit(name)
+            if self.get(PRESET) != before:
+                self.changed.emit(PRESET)
 
     def reset(self, name: str) -> None:
         """Go back to the default."""
@@ -69,8 +78,12 @@ class Settings(QObject):
 
     def sampling(self) -> SamplingParams:
         """How replies are sampled."""
-        names = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed", "max_tokens")
-        return SamplingParams(**{name: self._values[name] for name in names})
+        return SamplingParams(**{name: self._values[name] for name in (*presets.NAMES, "seed", "max_tokens")})
+
+    def look(self) -> Look:
+        """Accent, font, text size and density."""
+        value = self._values
+        return Look(value["accent"], value["font"], int(value["text_size"]), value["density"])
 
     def engine_config(self) -> EngineConfig:
         """How models are loaded."""
@@ -103,14 +116,16 @@ class Settings(QObject):
         """Write the file, whole or not at all. Values of a newer version that are not known here stay in it."""
         self._timer.stop()
         values = {name: value for name, value in self._stored.items() if name not in _BY_NAME}
-        values |= {s.name: self._values[s.name] for s in SETTINGS if self._values[s.name] != s.default}
+        own = [setting for setting in SETTINGS if not setting.derived]
+        values |= {s.name: self._values[s.name] for s in own if self._values[s.name] != s.default}
         if values == self._stored:
             return
         try:
             write_atomically(self._path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
         except OSError as error:
             log.warning("settings could not be saved: %s", error)
-            self.save_failed.emit(f"The settings could not be saved in {self._path.parent}. Is there room on the disk?")
+            sentence = translate("settings", "The settings could not be saved in {folder}. Is there room on the disk?")
+            self.save_failed.emit(sentence.format(folder=self._path.parent))
         else:
             self._stored = values
 
@@ -123,18 +138,28 @@ class Settings(QObject):
             return {}
         except (OSError, ValueError) as error:
             log.warning("settings could not be read: %s", error)
-            self.trouble = self._put_aside()
+            self.trouble = self._trouble(put_aside(self._path))
             return {}
         return values
 
-    def _put_aside(self) -> str:
-        aside = self._path.with_name(f"{self._path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}.json")
-        try:
-            self._path.rename(aside)
-        except OSError as error:
-            log.warning("the settings file stays where it is: %s", error)
-            return "The settings could not be read; the defaults are used."
-        return f"The settings could not be read; they were kept as {aside.name}, and the defaults are used."
+    def _trouble(self, kept_as: str) -> str:
+        if not kept_as:
+            return translate("settings", "The settings could not be read; the defaults are used.")
+        sentence = translate(
+            "settings", "The settings could not be read; they were kept as {name}, and the defaults are used."
+        )
+        return sentence.format(name=kept_as)
+
+
+def put_aside(path: Path) -> str:
+    """Rename a file that cannot be read, so that nothing writes over it; its new name, or "" if it stays."""
+    aside = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}.json")
+    try:
+        path.rename(aside)
+    except OSError as error:
+        log.warning("a damaged file stays where it is: %s", error)
+        return ""
+    return aside.name
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -6,15 +6,17 @@ import json
 import re
 import sys
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Final, Literal, get_args
 
-from PySide6.QtCore import QLocale, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QIcon, QPainter, QPalette, QPixmap
-from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtCore import QObject, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
+
+from app.accents import OWN, accented, hues
+from app.drawings import DrawingEngine, draw_svg
+from app.fonts import INTER, fallbacks, families, fixed_family, install_fonts
 
 ThemeChoice = Literal["system", "light", "dark"]
 FontRole = Literal[
@@ -25,7 +27,6 @@ FontRole = Literal[
 _INSIDE: Final = Path(__file__).parent / "assets"
 ASSETS: Final = _INSIDE if _INSIDE.is_dir() else Path(__file__).parent.parent / "assets"
 
-FAMILY: Final = "Inter"
 # px of look.md; (size, weight 600)
 _SIZES: Final[dict[FontRole, tuple[float, bool]]] = {
     "body": (15.0, False),
@@ -40,13 +41,9 @@ _SIZES: Final[dict[FontRole, tuple[float, bool]]] = {
     "heading2": (17.5, True),
     "heading3": (15.0, True),
 }
-_CJK: Final = {
-    "zh": ("Noto Sans CJK SC", "Source Han Sans SC", "PingFang SC", "Microsoft YaHei UI"),
-    "ja": ("Noto Sans CJK JP", "Source Han Sans JP", "Hiragino Sans", "Yu Gothic UI"),
-    "ko": ("Noto Sans CJK KR", "Source Han Sans KR", "Apple SD Gothic Neo", "Malgun Gothic"),
-}
-_EMOJI: Final = ("Noto Color Emoji", "Apple Color Emoji", "Segoe UI Emoji")
-_FIXED: Final = ("DejaVu Sans Mono", "Noto Sans Mono", "Cascadia Mono", "Consolas", "Menlo", "Liberation Mono")
+_READING: Final = ("body", "display", "heading1", "heading2", "heading3")  # what a serif is for
+_CROWDED: Final = 0.7  # of the room around things, where the person wants it compact
+_LOWER: Final = 0.88  # the same, of the height of rows and controls
 _TIGHT: Final = 98.5  # per cent; Inter is spaced for small sizes
 MOTION_MS: Final = 140
 LINE_HEIGHT: Final = 1.55
@@ -77,25 +74,24 @@ def _point_size(px: float) -> float:
     return px * (1.0 if sys.platform == "darwin" else 0.75)
 
 
-def _install_fonts() -> None:
-    for path in sorted((ASSETS / "fonts").glob("*.otf")):
-        QFontDatabase.addApplicationFont(str(path))
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What of the look is the person's choice, beside light and dark.
+
+    Attributes:
+        accent: A name in assets/themes/accents.json.
+        font: "inter", "system", "serif", or an installed family.
+        text_size: In per cent.
+        density: "comfortable" or "compact".
+    """
+
+    accent: str = OWN
+    font: str = INTER
+    text_size: int = 100
+    density: str = "comfortable"
 
 
-def _fallback_families() -> list[str]:
-    """The system's CJK fonts, those of the person's language first, and its emoji font: only what is installed."""
-    language = QLocale.system().name()[:2]
-    order = sorted(_CJK, key=lambda code: code != language)
-    wanted = [family for code in order for family in _CJK[code]] + list(_EMOJI)
-    return [family for family in wanted if QFontDatabase.hasFamily(family)]
-
-
-def _fixed_family() -> str:
-    """The system's fixed-width font by its real name: an alias such as "monospace" loses against the fallbacks."""
-    family = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
-    if QFontDatabase.isFixedPitch(family):
-        return family
-    return next((name for name in _FIXED if QFontDatabase.hasFamily(name)), family)
+DEFAULT_LOOK: Final = Look()
 
 
 class Theme(QObject):
@@ -104,19 +100,22 @@ class Theme(QObject):
     Args:
         app: Gets the style, the palette, the font and the style sheet.
         choice: "system", "light" or "dark".
+        look: What else is the person's choice.
     """
 
     changed = Signal()
 
-    def __init__(self, app: QApplication, choice: ThemeChoice = "system") -> None:
+    def __init__(self, app: QApplication, choice: ThemeChoice = "system", look: Look = DEFAULT_LOOK) -> None:
         super().__init__(app)
         self._app = app
         self._hints = app.styleHints()
         self._choice: ThemeChoice = choice
-        self._all = {name: Tokens.load(name) for name in ("light", "dark")}
+        self._look = look
+        self._hues = hues(ASSETS / "themes")
+        self._all = _accented_tokens(self._hues[look.accent])
         self._icons: dict[tuple[str, str], QIcon] = {}
         self._fonts: dict[FontRole, QFont] = {}
-        _install_fonts()
+        install_fonts(ASSETS / "fonts")
         app.setStyle(QStyleFactory.create("Fusion"))
         app.setFont(self.font("list"))
         self._hints.colorSchemeChanged.connect(self._system_changed)
@@ -150,9 +149,52 @@ class Theme(QObject):
         self._choice = choice
         self._apply()
 
+    @property
+    def look(self) -> Look:
+        """What else the person chose."""
+        return self._look
+
+    def set_look(self, look: Look) -> None:
+        """Change accent, font, text size and density at once; what was measured before has to be measured again.
+
+        Raises:
+            KeyError: No such accent.
+        """
+        if look == self._look:
+            return
+        hue = self._hues[look.accent]
+        self._look = look
+        self._all = _accented_tokens(hue)
+        self._icons.clear()
+        self._fonts.clear()
+        self._app.setFont(self.font("list"))
+        self._apply()
+
+    def line(self, px: float) -> int:
+        """The height of a row or control that is `px` high in the drawn look: it grows with the text."""
+        lower = _LOWER if self._look.density == "compact" else 1.0
+        return round(px * lower * self._look.text_size / 100)
+
+    def wide(self, px: float) -> int:
+        """The width of something that holds text and is `px` wide in the drawn look."""
+        return round(px * self._look.text_size / 100)
+
+    def space(self, px: float) -> int:
+        """The room between or around things that is `px` wide in the drawn look."""
+        return round(px * _CROWDED) if self._look.density == "compact" else round(px)
+
     def color(self, token: str) -> QColor:
         """A token's colour in the theme in force."""
         return QColor(self.tokens[token])
+
+    def accent_color(self, accent: str) -> QColor:
+        """What an accent looks like in the theme in force, to choose it by.
+
+        Raises:
+            KeyError: No such accent.
+        """
+        own = Tokens.load(self.tokens.name).values
+        return QColor(accented(own, self._hues[accent])["accent_fill"])
 
     def font(self, role: FontRole) -> QFont:
         """The font of a role of text; figures are tabular where they stand in columns or change in place."""
@@ -162,8 +204,9 @@ class Theme(QObject):
 
     def _make_font(self, role: FontRole) -> QFont:
         size, strong = _SIZES[role]
-        font = QFont([_fixed_family() if role == "code" else FAMILY, *self._fallbacks])
-        font.setPointSizeF(_point_size(size))
+        chosen = families(self._look.font, role in _READING)
+        font = QFont([fixed_family(), *fallbacks()] if role == "code" else chosen)
+        font.setPointSizeF(_point_size(size * self._look.text_size / 100))
         font.setWeight(QFont.Weight.DemiBold if strong else QFont.Weight.Normal)
         if size >= 17:
             font.setLetterSpacing(QFont.SpacingType.PercentageSpacing, _TIGHT)
@@ -178,18 +221,11 @@ class Theme(QObject):
         return 0 if preference == Qt.MotionPreference.ReducedMotion else MOTION_MS
 
     def icon(self, name: str, token: str) -> QIcon:
-        """A drawing from assets/icons in a token's colour, sharp at every scale up to 3."""
+        """A drawing from assets/icons in a token's colour, sharp at every scale."""
         key = (f"{self.tokens.name}/{name}", token)
         if key not in self._icons:
-            icon = QIcon()
-            for scale in (1, 2, 3):
-                icon.addPixmap(draw_svg(icon_svg(name, self.tokens[token]), QSize(18, 18), float(scale)))
-            self._icons[key] = icon
+            self._icons[key] = QIcon(DrawingEngine(icon_svg(name, self.tokens[token])))
         return self._icons[key]
-
-    @cached_property
-    def _fallbacks(self) -> list[str]:
-        return _fallback_families()
 
     def _system_changed(self) -> None:
         if self._choice == "system":
@@ -199,7 +235,9 @@ class Theme(QObject):
         self._tell_system()
         self._app.setPalette(self._palette())
         sheet = (ASSETS / "themes" / "window.qss").read_text(encoding="utf-8")
-        self._app.setStyleSheet(Template(sheet).substitute(self.tokens.values))
+        control, menu = self.line(30), self.space(7)
+        sizes = {"control": str(control), "control_focused": str(control - 2), "menu_item": str(menu)}
+        self._app.setStyleSheet(Template(sheet).substitute(self.tokens.values | sizes))
         self.changed.emit()
 
     def _tell_system(self) -> None:
@@ -242,21 +280,14 @@ class Theme(QObject):
         return palette
 
 
+def _accented_tokens(hue: float | None) -> dict[str, Tokens]:
+    return {name: Tokens(name, accented(Tokens.load(name).values, hue)) for name in ("light", "dark")}
+
+
 def icon_svg(name: str, color: str) -> bytes:
     """The source of `assets/icons/<name>.svg` with `currentColor` replaced."""
     source = (ASSETS / "icons" / f"{name}.svg").read_text(encoding="utf-8")
     return re.sub("currentColor", color, source).encode()
-
-
-def draw_svg(source: bytes, size: QSize, scale: float) -> QPixmap:
-    """An SVG drawn at a size in device-independent pixels."""
-    pixmap = QPixmap(size * scale)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    QSvgRenderer(source).render(painter, QRectF(0, 0, size.width() * scale, size.height() * scale))
-    painter.end()
-    pixmap.setDevicePixelRatio(scale)
-    return pixmap
 
 
 def app_icon() -> QIcon:

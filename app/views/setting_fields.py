@@ -8,7 +8,9 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPlainTextEdit, QPushButton, QWidget
 
-from app.declarations import Setting
+from app.i18n import translate
+from app.presets import CUSTOM
+from app.setting import Setting
 from app.theme import Theme
 from app.views.controls import Menu
 
@@ -38,8 +40,9 @@ class SwitchField(QAbstractButton):
         super().__init__(parent)
         self._theme = theme
         self.setCheckable(True)
-        self.setAccessibleName(setting.label)
-        self.setFixedSize(_SWITCH)
+        self.setAccessibleName(setting.shown_label)
+        self._size = QSize(theme.wide(_SWITCH.width()), theme.wide(_SWITCH.height()))
+        self.setFixedSize(self._size)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.clicked.connect(lambda: self.changed.emit(self.isChecked()))
 
@@ -48,7 +51,7 @@ class SwitchField(QAbstractButton):
         self.setChecked(value)
 
     def sizeHint(self) -> QSize:
-        return _SWITCH
+        return self._size
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -78,7 +81,7 @@ class ChoiceField(QPushButton):
         self._value: str = setting.default
         self.setObjectName("choice")
         self.setFont(theme.font("list"))
-        self.setFixedWidth(WIDTH)
+        self.setFixedWidth(theme.wide(WIDTH))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAutoDefault(False)
         self.clicked.connect(lambda: self.menu_of_choices().popup(self.mapToGlobal(QPoint(0, self.height() + 4))))
@@ -86,16 +89,17 @@ class ChoiceField(QPushButton):
     def show_value(self, value: Any) -> None:  # noqa: ANN401
         """Show the choice."""
         self._value = value
-        self.setText(self._setting.choices[value])
-        self.setAccessibleName(f"{self._setting.label}: {self.text()}")
+        self.setText(self._setting.shown_choices.get(value, value))
+        self.setAccessibleName(f"{self._setting.shown_label}: {self.text()}")
 
     def menu_of_choices(self) -> Menu:
         """All choices, the one in force ticked."""
         menu = Menu(self._theme, self)
         menu.setMinimumWidth(self.width())
         group = QActionGroup(menu)
-        for value, label in self._setting.choices.items():
+        for value, label in self._setting.shown_choices.items():
             action = QAction(label, group)
+            action.setEnabled(value != CUSTOM or value == self._value)
             action.setCheckable(True)
             action.setChecked(value == self._value)
             action.triggered.connect(lambda _=False, chosen=value: self.changed.emit(chosen))
@@ -105,7 +109,7 @@ class ChoiceField(QPushButton):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
         values = list(self._setting.choices)
-        at = values.index(self._value) + step
+        at = values.index(self._value) + step if self._value in values else 0
         if step and 0 <= at < len(values):
             self.changed.emit(values[at])
         elif not step:
@@ -130,9 +134,9 @@ class NumberField(QLineEdit):
         self._value: float | None = setting.default
         self.setObjectName("field")
         self.setFont(theme.font("list"))
-        self.setFixedWidth(WIDTH)
-        self.setAccessibleName(setting.label)
-        self.setPlaceholderText(setting.optional)
+        self.setFixedWidth(theme.wide(WIDTH))
+        self.setAccessibleName(setting.shown_label)
+        self.setPlaceholderText(setting.shown_optional)
         self.setMaxLength(24)
         self.textEdited.connect(self._take)
 
@@ -197,8 +201,8 @@ class TextField(QPlainTextEdit):
         super().__init__(parent)
         self.setObjectName("reading")
         self.setFont(theme.font("list"))
-        self.setAccessibleName(setting.label)
-        self.setPlaceholderText("None")
+        self.setAccessibleName(setting.shown_label)
+        self.setPlaceholderText(translate("setting_fields", "None"))
         self.setTabChangesFocus(True)
         self.setFixedHeight(5 * self.fontMetrics().lineSpacing() + 20)
         self.textChanged.connect(self._take)
@@ -212,20 +216,6 @@ class TextField(QPlainTextEdit):
 
     def _take(self) -> None:
         self.changed.emit(self.toPlainText())
-
-
-_FIELDS: Final[dict[str, type[SwitchField | ChoiceField | NumberField | TextField]]] = {
-    "switch": SwitchField,
-    "choice": ChoiceField,
-    "number": NumberField,
-    "integer": NumberField,
-    "text": TextField,
-}
-
-
-def make_field(theme: Theme, setting: Setting, parent: QWidget) -> SwitchField | ChoiceField | NumberField | TextField:
-    """The control for a setting."""
-    return _FIELDS[setting.kind](theme, setting, parent)
 
 
 def _text(value: float | None) -> str:

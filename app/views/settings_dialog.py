@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, Final
@@ -19,15 +20,44 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.declarations import Setting
+from app.i18n import translate
+from app.setting import Setting
 from app.theme import FontRole, Theme
 from app.views.controls import IconButton, Label
 from app.views.dialogs import ConfirmDialog
-from app.views.setting_fields import make_field
+from app.views.look_fields import AccentField, FontField
+from app.views.setting_fields import ChoiceField, NumberField, SwitchField, TextField
 
 _SIZE: Final = QSize(720, 660)
-RELOAD: Final = "Some changes take effect when the model is loaded again."
-NOTHING: Final = "No setting is called that."
+Field = SwitchField | ChoiceField | NumberField | TextField | AccentField
+_FIELDS: Final[Mapping[str, type[Field]]] = {
+    "switch": SwitchField,
+    "choice": ChoiceField,
+    "number": NumberField,
+    "integer": NumberField,
+    "text": TextField,
+    "accent": AccentField,
+    "font": FontField,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a person is in the settings, so that another dialog can go on there.
+
+    Attributes:
+        scroll: Of the page, in pixels.
+        setting: The name of the setting that has the keyboard; "" where none has.
+    """
+
+    search: str
+    scroll: int
+    setting: str
+
+
+def make_field(theme: Theme, setting: Setting, parent: QWidget) -> Field:
+    """The control for a setting."""
+    return _FIELDS[setting.kind](theme, setting, parent)
 
 
 class SettingRow(QWidget):
@@ -40,8 +70,8 @@ class SettingRow(QWidget):
         super().__init__(parent)
         self.setting = setting
         self.field = make_field(theme, setting, self)
-        self._reset = IconButton(theme, "reset", f"Reset: {setting.label}", self, 28)
-        hint = f"{setting.help} {_bounds(setting)}".strip()
+        self._reset = IconButton(theme, "reset", _reset_name(setting), self, 28)
+        hint = f"{setting.shown_help} {_bounds(setting)}".strip()
         self._help = Label(theme, hint, "small", "muted")
         self._help.setWordWrap(True)
         self._wrong = Label(theme, "", "small", "warning")
@@ -69,7 +99,9 @@ class SettingRow(QWidget):
 
     def matches(self, words: str) -> bool:
         """Whether all words stand in what is said of the setting."""
-        text = f"{self.setting.label} {self.setting.help} {self.setting.group} {self.setting.name}".lower()
+        setting = self.setting
+        shown = (setting.shown_label, setting.shown_help, setting.shown_group, *setting.shown_choices.values())
+        text = " ".join((*shown, setting.label, setting.name)).lower()
         return all(word in text for word in words.lower().split())
 
     def _show_refusal(self, sentence: str) -> None:
@@ -79,7 +111,7 @@ class SettingRow(QWidget):
     def _lay_out(self, theme: Theme) -> None:
         words = QVBoxLayout()
         words.setSpacing(2)
-        words.addWidget(Label(theme, self.setting.label, "list"))
+        words.addWidget(Label(theme, self.setting.shown_label, "list"))
         words.addWidget(self._help)
         words.addWidget(self._wrong)
         top = QHBoxLayout()
@@ -93,7 +125,7 @@ class SettingRow(QWidget):
         for part in parts:
             top.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 8)
+        column.setContentsMargins(0, theme.space(8), 0, theme.space(8))
         column.setSpacing(8)
         column.addLayout(top)
         if wide:
@@ -113,23 +145,26 @@ class SettingsDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("sheet")
-        self.setWindowTitle("Settings")
-        room = parent.size() if parent is not None else _SIZE
-        self.resize(_SIZE.boundedTo(room - QSize(40, 80)))
+        self.setWindowTitle(translate("settings_dialog", "Settings"))
+        size = QSize(theme.wide(_SIZE.width()), theme.wide(_SIZE.height()))
+        room = parent.size() if parent is not None else size
+        self.resize(size.boundedTo(room - QSize(40, 80)))
         self._theme = theme
         self._rows = [SettingRow(theme, setting, self) for setting in settings]
         self._headings: dict[str, Label] = {}
         self._search = QLineEdit(self)
         self._search.setObjectName("field")
         self._search.setFont(theme.font("list"))
-        self._search.setPlaceholderText("Search the settings")
-        self._search.setAccessibleName("Search the settings")
+        self._search.setPlaceholderText(translate("settings_dialog", "Search the settings"))
+        self._search.setAccessibleName(translate("settings_dialog", "Search the settings"))
         self._search.setClearButtonEnabled(False)
-        self._nothing = Label(theme, NOTHING, "list", "muted")
+        self._nothing = Label(theme, translate("settings_dialog", "No setting is called that."), "list", "muted")
         self._note = QFrame(self)
-        self._reload = self._button("Load the model again", "send", "button")
-        self._reset_all = self._button("Reset all", "quiet", "list")
-        self._close = self._button("Close", "quiet", "list")
+        self._area = QScrollArea(self)
+        self._page = QWidget(self)
+        self._reload = self._button(translate("settings_dialog", "Load the model again"), "send", "button")
+        self._reset_all = self._button(translate("settings_dialog", "Reset all"), "quiet", "list")
+        self._close = self._button(translate("settings_dialog", "Close"), "quiet", "list")
         self._lay_out()
         self._connect()
         for row in self._rows:
@@ -173,6 +208,20 @@ class SettingsDialog(QDialog):
         """Say that changes wait for the model to be loaded again, or stop saying so."""
         self._note.setVisible(needed)
 
+    def place(self) -> Place:
+        """Where the person is."""
+        at = next((row.setting.name for row in self._rows if row.isAncestorOf(self.focusWidget() or self)), "")
+        return Place(self._search.text(), self._area.verticalScrollBar().value(), at)
+
+    def show_place(self, place: Place) -> None:
+        """Go to where the person was in another dialog; call it when this one is shown."""
+        self._search.setText(place.search)
+        self._page.adjustSize()
+        self._area.verticalScrollBar().setValue(place.scroll)
+        for row in self._rows:
+            if row.setting.name == place.setting:
+                row.field.setFocus()
+
     def _connect(self) -> None:
         for row in self._rows:
             row.changed.connect(self.changed)
@@ -183,8 +232,12 @@ class SettingsDialog(QDialog):
         self._close.clicked.connect(self.accept)
 
     def _confirm_reset(self) -> None:
-        sentence = "Everything here goes back to its default; the system prompt is emptied."
-        dialog = ConfirmDialog(self._theme, "Reset all settings?", sentence, "Reset all", self)
+        title = translate("settings_dialog", "Reset all settings?")
+        sentence = translate(
+            "settings_dialog", "Everything here goes back to its default; the system prompt is emptied."
+        )
+        action = translate("settings_dialog", "Reset all")
+        dialog = ConfirmDialog(self._theme, title, sentence, action, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(self.reset_all_requested)
         dialog.open()
@@ -210,33 +263,34 @@ class SettingsDialog(QDialog):
         top = QVBoxLayout()
         top.setContentsMargins(24, 22, 24, 12)
         top.setSpacing(12)
-        top.addWidget(Label(self._theme, "Settings", "heading2"))
+        top.addWidget(Label(self._theme, translate("settings_dialog", "Settings"), "heading2"))
         top.addWidget(self._search)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(top)
-        column.addWidget(self._page(), 1)
+        column.addWidget(self._fill_page(), 1)
         column.addWidget(self._note)
         column.addLayout(self._bottom())
         self._fill_note()
 
-    def _page(self) -> QScrollArea:
-        page = QWidget(self)
+    def _fill_page(self) -> QScrollArea:
+        page = self._page
         page.setObjectName("sheet")
         column = QVBoxLayout(page)
         column.setContentsMargins(24, 4, 24, 16)
         column.setSpacing(0)
         column.addWidget(self._nothing)
         for group, rows in groupby(self._rows, key=lambda row: row.setting.group):
-            heading = Label(self._theme, group, "heading3")
+            shown = list(rows)
+            heading = Label(self._theme, shown[0].setting.shown_group, "heading3")
             heading.setContentsMargins(0, 16, 0, 4)
             self._headings[group] = heading
             column.addWidget(heading)
-            for row in rows:
+            for row in shown:
                 column.addWidget(row)
         column.addStretch(1)
-        area = QScrollArea(self)
+        area = self._area
         area.setObjectName("settingsArea")
         area.setWidget(page)
         area.setWidgetResizable(True)
@@ -258,13 +312,19 @@ class SettingsDialog(QDialog):
         row = QHBoxLayout(self._note)
         row.setContentsMargins(24, 10, 24, 10)
         row.setSpacing(12)
-        sentence = Label(self._theme, RELOAD, "list")
+        words = translate("settings_dialog", "Some changes take effect when the model is loaded again.")
+        sentence = Label(self._theme, words, "list")
         sentence.setWordWrap(True)
         row.addWidget(sentence, 1)
         row.addWidget(self._reload)
 
 
+def _reset_name(setting: Setting) -> str:
+    return translate("settings_dialog", "Reset: {name}").format(name=setting.shown_label)
+
+
 def _bounds(setting: Setting) -> str:
     if setting.kind not in ("number", "integer") or setting.high > 1_000_000_000:
         return ""
-    return f"{setting.range[0].upper()}{setting.range[1:]}."
+    words = translate("settings_dialog", "{range}.").format(range=setting.range)
+    return words[0].upper() + words[1:]

@@ -7,7 +7,8 @@ import pytest
 from app import settings as module
 from app.declarations import SETTINGS
 from app.settings import Settings, write_atomically
-from engine.config import EngineConfig, SamplingParams
+from app.theme import DEFAULT_LOOK, Look
+from engine.config import GREEDY, EngineConfig, SamplingParams
 
 
 @pytest.fixture
@@ -54,6 +55,38 @@ def test_the_engine_gets_what_is_set(path):
     settings.reset_all()
     assert settings.engine_config() == EngineConfig()
     assert settings.get("window_geometry") == "kept"
+
+
+def test_a_preset_sets_its_values_and_says_custom_when_they_differ(qtbot, path):
+    settings = Settings(path)
+    assert settings.get("preset") == "balanced"
+    settings.set("preset", "exact")
+    assert settings.sampling() == GREEDY
+    told = []
+    settings.changed.connect(told.append)
+    settings.set("top_p", 0.5)
+    assert settings.get("preset") == "exact", "greedy decoding takes the likeliest whatever the rest says"
+    settings.set("temperature", 0.3)
+    assert settings.get("preset") == "custom"
+    assert told == ["top_p", "temperature", "preset"]
+    settings.set("preset", "custom")
+    assert settings.get("temperature") == 0.3, "chooses nothing"
+    settings.set("preset", "creative")
+    assert (settings.get("preset"), settings.get("temperature")) == ("creative", 1.1)
+    settings.save()
+    assert "preset" not in json.loads(path.read_text()), "it stands for others and is no value of its own"
+    settings.reset("preset")
+    settings.save()
+    assert settings.sampling() == SamplingParams()
+
+
+def test_the_look_is_what_is_set(path):
+    settings = Settings(path)
+    assert settings.look() == DEFAULT_LOOK
+    for name, value in {"accent": "teal", "font": "DejaVu Serif", "text_size": "120", "density": "compact"}.items():
+        settings.set(name, value)
+    assert settings.look() == Look("teal", "DejaVu Serif", 120, "compact")
+    settings.save()
 
 
 def test_a_change_is_told_saved_a_moment_later_and_read_again(qtbot, path):

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication, QLabel
 
-from app.theme import ASSETS, Theme, Tokens, app_icon
+from app.accents import _TURNED, accented, contrast, hues, to_hex, to_oklch
+from app.declarations import SETTINGS
+from app.drawings import draw_svg
+from app.fonts import serif_family, text_families
+from app.theme import ASSETS, DEFAULT_LOOK, Look, Theme, Tokens, app_icon, icon_svg
 
 APP = Path(__file__).parent.parent.parent / "app"
 THEMES = ("light", "dark")
@@ -31,22 +36,47 @@ READ = [
 ]
 
 
-def luminance(color: str) -> float:
-    parts = [int(color[-6:][i : i + 2], 16) / 255 for i in (0, 2, 4)]
-    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(a: str, b: str) -> float:
-    low, high = sorted((luminance(a), luminance(b)))
-    return (high + 0.05) / (low + 0.05)
+# (part of a control or chart, what it stands on); WCAG 2.1 AA for what is no text
+SEEN = [(part, ground) for part in ("accent", "generated", "accent_fill") for ground in ("background", "surface")]
+ACCENTS = hues(ASSETS / "themes")
 
 
 @pytest.mark.parametrize("name", THEMES)
-@pytest.mark.parametrize(("ink", "ground"), READ)
-def test_what_must_be_read_has_contrast(name: str, ink: str, ground: str) -> None:
-    tokens = Tokens.load(name)
-    assert contrast(tokens[ink], tokens[ground]) >= 4.5
+@pytest.mark.parametrize("accent", ACCENTS)
+def test_what_must_be_read_has_contrast_in_every_accent(name: str, accent: str) -> None:
+    tokens = accented(Tokens.load(name).values, ACCENTS[accent])
+    poor = [(ink, ground) for ink, ground in READ if contrast(tokens[ink], tokens[ground]) < 4.5]
+    poor += [(part, ground) for part, ground in SEEN if contrast(tokens[part], tokens[ground]) < 3]
+    assert poor == []
+
+
+def test_contrast_is_measured_as_wcag_says() -> None:
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("color", ["#C9701A", "#FFFFFF", "#000000", "#3877C3", "#24190D"])
+def test_a_colour_goes_to_oklch_and_back(color: str) -> None:
+    assert to_hex(to_oklch(color)) == color
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_an_accent_turns_the_hue_and_leaves_the_rest_of_the_theme(name: str) -> None:
+    own = Tokens.load(name).values
+    assert accented(own, None) == own
+    for accent, hue in ACCENTS.items():
+        turned = accented(own, hue)
+        assert {token for token in own if turned[token] != own[token]} <= set(_TURNED)
+        if hue is not None:
+            assert abs((to_oklch(turned["accent"]).hue - hue + 180) % 360 - 180) < 4, accent
+            assert abs(to_oklch(turned["accent"]).lightness - to_oklch(own["accent"]).lightness) < 0.05
+
+
+def test_the_accents_differ_from_each_other() -> None:
+    colors = {accented(Tokens.load("light").values, hue)["accent"] for hue in ACCENTS.values()}
+    assert len(colors) == len(ACCENTS) == 6
+    (setting,) = [setting for setting in SETTINGS if setting.name == "accent"]
+    assert set(setting.choices) == set(ACCENTS)
 
 
 def test_both_themes_have_the_same_tokens() -> None:
@@ -123,6 +153,56 @@ def test_the_system_choice_follows_the_system(theme: Theme, monkeypatch: pytest.
     assert theme.dark
     theme.set_choice("light")
     assert not theme.dark
+
+
+@pytest.fixture
+def own_look(theme: Theme) -> Iterator[Theme]:
+    yield theme
+    theme.set_look(DEFAULT_LOOK)
+
+
+def test_a_look_is_put_on_at_once(own_look: Theme, qtbot: Any) -> None:
+    theme, icon = own_look, own_look.icon("copy", "accent")
+    plain = QFontMetricsF(theme.font("body")).height()
+    with qtbot.waitSignal(theme.changed):
+        theme.set_look(Look("blue", "serif", 150, "compact"))
+    assert theme.color("accent").name().upper() == accented(Tokens.load("light").values, ACCENTS["blue"])["accent"]
+    assert theme.color("accent").name().upper() in QApplication.instance().styleSheet()
+    assert QFontMetricsF(theme.font("body")).height() > 1.3 * plain
+    assert theme.font("body").families()[0] == serif_family()
+    assert theme.font("list").families()[0] == "Inter", "a serif is for reading"
+    assert theme.icon("copy", "accent") is not icon
+    assert (theme.line(30), theme.space(12)) == (40, 8)
+    theme.set_look(DEFAULT_LOOK)
+    assert (theme.line(30), theme.space(12)) == (30, 12)
+    assert theme.font("body").families()[0] == "Inter"
+
+
+def test_a_font_that_is_gone_becomes_inter_and_an_installed_one_is_taken(own_look: Theme) -> None:
+    own_look.set_look(Look(font="No Such Font 7"))
+    assert own_look.font("body").families()[0] == "Inter"
+    installed = next(name for name in text_families() if name != "Inter")
+    own_look.set_look(Look(font=installed))
+    assert own_look.font("list").families()[0] == installed
+    assert own_look.font("code").families()[0] != installed
+
+
+def test_an_unknown_accent_is_refused(own_look: Theme) -> None:
+    with pytest.raises(KeyError):
+        own_look.set_look(Look("beige"))
+
+
+@pytest.mark.parametrize("scale", [1.25, 1.5, 2.0])
+def test_an_icon_is_drawn_for_the_pixels_of_the_screen(theme: Theme, scale: float) -> None:
+    """Not stretched from another size: the same pixels as the drawing itself at that scale."""
+    size = QSize(24, 24)
+    shown = QPixmap(size * scale)
+    shown.setDevicePixelRatio(scale)
+    shown.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(shown)
+    theme.icon("settings", "text").paint(painter, QRect(QPoint(0, 0), size))
+    painter.end()
+    assert shown.toImage() == draw_svg(icon_svg("settings", theme.tokens["text"]), size, scale).toImage()
 
 
 def test_motion_is_short_and_none_where_less_is_asked_for(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
