@@ -9,6 +9,7 @@ from typing import Final
 from engine.errors import EngineError
 from engine.explain.trace import MemoryState, TurnTrace
 from engine.stats import TurnStats
+from engine.tools import ToolStyle
 
 
 class FinishReason(StrEnum):
@@ -47,6 +48,7 @@ class ModelInfo:
         kv_bytes_per_token: Memory that one token of a conversation costs.
         load_s: Seconds the load took.
         end_ids: Tokens that end a reply.
+        tool_style: How the model writes calls of tools, as `engine.tools.ToolStyle`; None if it knows none.
     """
 
     name: str
@@ -64,6 +66,7 @@ class ModelInfo:
     runner: str = ""
     memory: MemoryState | None = None
     end_ids: frozenset[int] = frozenset()
+    tool_style: ToolStyle | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,8 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
     store = KVStore(runner, budget, disk)
     info = _describe(entry, chosen, choice, time.perf_counter() - began, prompt.tokenizer.end_ids)
     footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk, config.kv_dtype)
-    info = dataclasses.replace(info, memory=memory_base(plan, footprint, runner, budget))
+    memory = memory_base(plan, footprint, runner, budget)
+    info = dataclasses.replace(info, memory=memory, tool_style=prompt.tool_style)
     return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), chosen.pending)
 
 
