@@ -135,13 +135,13 @@ class FontDialog(SheetDialog):
             self.families.setCurrentItem(item)
 
     def _filter(self, words: str) -> None:
-        first: QListWidgetItem | None = None
+        first = -1
         for row in range(self.families.count()):
             item = self.families.item(row)
             item.setHidden(words.lower().strip() not in item.text().lower())
-            first = first or (None if item.isHidden() else item)
-        self.families.setCurrentItem(first)
-        self.use_button.setEnabled(first is not None)
+            first = row if first < 0 and not item.isHidden() else first
+        self.families.setCurrentRow(first)
+        self.use_button.setEnabled(first >= 0)
 
     def _use(self) -> None:
         item = self.families.currentItem()

@@ -12,7 +12,7 @@ from engine.config import GREEDY, EngineConfig, SamplingParams
 
 
 @pytest.fixture
-def path(tmp_path):
+def path(qapp, tmp_path):  # their timer needs an application
     return tmp_path / "config" / "settings.json"
 
 
