@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from app.migrations import StoreError
 from app.segment import segment
+from app.soundness import suspect
 from engine.errors import DiskFull, EngineError
 
 log = logging.getLogger(__name__)
@@ -146,6 +147,7 @@ class DbWriter:
 
     def _trouble(self, error: sqlite3.Error, passing: bool) -> None:
         log.warning("a save failed (%s): %s", getattr(error, "sqlite_errorname", "?"), error)
+        suspect(self._path, error)
         if not passing or not self._troubled:
             self._report(_explain(error, passing))
         if not passing:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from app.i18n import translate
 from engine.errors import EngineError
 
 
@@ -133,14 +134,24 @@ def migrate(db: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
     Raises:
         StoreTooNew: The database is newer than the last step; nothing was changed.
     """
+    for number, step in enumerate(steps[refuse_newer(db, steps) :], start=version(db) + 1):
+        _climb(db, step, number)
+
+
+def refuse_newer(db: sqlite3.Connection, steps: Sequence[str] = STEPS) -> int:
+    """The version of a database, which this program knows.
+
+    Raises:
+        StoreTooNew: It does not.
+    """
     current = version(db)
     if current > len(steps):
-        raise StoreTooNew(
+        sentence = translate(
+            "migrations",
             "Your conversations were saved by a newer version of Loquat. Please update Loquat to open them.",
-            f"schema version {current}, this program knows {len(steps)}",
         )
-    for number, step in enumerate(steps[current:], start=current + 1):
-        _climb(db, step, number)
+        raise StoreTooNew(sentence, f"schema version {current}, this program knows {len(steps)}")
+    return current
 
 
 def _climb(db: sqlite3.Connection, step: str, number: int) -> None:

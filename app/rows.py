@@ -43,6 +43,8 @@ _MOVE_LEAF: Final = """
 UPDATE conversation SET leaf_id = ?, updated_at = max(updated_at, ?)
 WHERE id = ? AND NOT EXISTS (SELECT 1 FROM message WHERE id = ?)
 """
+ADD_FOLDER: Final = "INSERT INTO folder (id, name, created_at) VALUES (?, ?, ?)"
+SAVE_DRAFT: Final = "INSERT OR REPLACE INTO draft (conversation_id, text, attachments) VALUES (?, ?, ?)"
 # A message that has been purged since keeps nothing.
 SAVE_TRACE: Final = "INSERT OR REPLACE INTO turn_trace SELECT id, ? FROM message WHERE id = ?"
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.db_writer import DbWriter, Job, Statement, connect
+from app.i18n import translate
 from app.migrations import StoreError, migrate
 from app.records import (
     Attachment,
@@ -23,10 +24,13 @@ from app.records import (
     attachments_to_json,
     options_to_json,
 )
+from app.recover import recover
 from app.rows import (
     ADD_CONVERSATION,
+    ADD_FOLDER,
     CONVERSATION,
     MESSAGES,
+    SAVE_DRAFT,
     SAVE_TRACE,
     conversation_from,
     conversation_values,
@@ -34,14 +38,13 @@ from app.rows import (
     saved,
     tree_statements,
 )
+from app.soundness import examine, is_damage, suspect
 from app.tree import MessageTree
 from engine.errors import EngineError
 
 log = logging.getLogger(__name__)
 
 CLOSE_TIMEOUT_S: Final = 5.0
-CHECKED_BYTES: Final = 32 * 2**20  # a check of every page of a larger database would delay the start
-_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _LISTED: Final = f"SELECT {CONVERSATION} FROM conversation WHERE deleted_at IS NULL AND archived_at IS"  # noqa: S608
 _LEAF: Final = "SELECT leaf_id FROM conversation WHERE id = ?"
 # Messages (a JSON list of ids) and all that follows them, whether anybody knew of it or not.
@@ -68,7 +71,6 @@ _PURGE: Final = (
     f"{_OVERDUE} DELETE FROM message WHERE id IN overdue",  # noqa: S608
     "DELETE FROM draft WHERE ? AND conversation_id <> '' AND conversation_id NOT IN (SELECT id FROM conversation)",
 )
-_SAVE_DRAFT: Final = "INSERT OR REPLACE INTO draft (conversation_id, text, attachments) VALUES (?, ?, ?)"
 
 
 class Store:
@@ -91,10 +93,10 @@ class Store:
         self.path = path
         self.on_report = report
         path.parent.mkdir(parents=True, exist_ok=True)
+        examine(path)
         self._db = connect(path)
         try:
             migrate(self._db)
-            _check(self._db, path)
         except BaseException:
             self._db.close()
             raise
@@ -142,7 +144,9 @@ class Store:
         try:
             return self._db.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            raise StoreError("These conversations cannot be read from the disk.", str(error)) from error
+            suspect(self.path, error)
+            sentence = translate("store", "Conversations cannot be read from the disk. Please restart Loquat.")
+            raise StoreError(sentence, str(error)) from error
 
     def create(self, title: str = "") -> Conversation:
         """Add an empty conversation."""
@@ -203,7 +207,7 @@ class Store:
         """Keep what is typed and not sent yet; nothing typed keeps nothing."""
         kept: Statement = ("DELETE FROM draft WHERE conversation_id = ?", (conversation_id,))
         if text or attachments:
-            kept = (_SAVE_DRAFT, (conversation_id, text, attachments_to_json(attachments)))
+            kept = (SAVE_DRAFT, (conversation_id, text, attachments_to_json(attachments)))
         self._write(kept, key=f"draft {conversation_id}")
 
     def show_branch(self, conversation_id: str, leaf_id: str | None) -> None:
@@ -234,8 +238,7 @@ class Store:
 
     def add_folder(self, folder: Folder) -> None:
         """Add an empty folder."""
-        added = "INSERT INTO folder (id, name, created_at) VALUES (?, ?, ?)"
-        self._write((added, (folder.id, folder.name, folder.created_at)))
+        self._write((ADD_FOLDER, (folder.id, folder.name, folder.created_at)))
 
     def rename_folder(self, folder_id: str, name: str) -> None:
         """Give a folder another name."""
@@ -278,6 +281,8 @@ class Store:
 def open_store(path: Path) -> tuple[Store, str]:
     """The store at `path`, and a sentence for the person if a damaged database had to be put aside, else "".
 
+    What can be read of a damaged one is in the new one.
+
     Raises:
         StoreTooNew: A newer Loquat wrote it.
         StoreError: It can neither be opened nor begun afresh.
@@ -287,40 +292,57 @@ def open_store(path: Path) -> tuple[Store, str]:
     except StoreError:
         raise
     except (sqlite3.Error, OSError) as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
+        if not is_damage(error):
             raise _unusable(path, error) from error
         log.error("the database is damaged: %s", error)
-    aside = _move_aside(path)
-    sentence = f"The saved conversations were damaged. They were kept as {aside.name}, and a fresh start was made."
-    return Store(path), sentence
+    try:
+        sentence = _replace_damaged(path)
+        return Store(path), sentence
+    except (sqlite3.Error, OSError) as error:
+        raise _unusable(path, error) from error
+
+
+def _replace_damaged(path: Path) -> str:
+    """Put a recovered database in the place of a damaged one; the sentence for the person.
+
+    The damaged one is moved only when the new one is whole, so that a full disk leaves all as it was.
+    """
+    fresh = path.with_name(f"{path.stem}.recovered{path.suffix}")
+    fresh.unlink(missing_ok=True)
+    try:
+        count = recover(path, fresh)
+        aside = _move_aside(path)
+        fresh.rename(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    if not count:
+        sentence = translate(
+            "store", "The saved conversations were damaged and could not be read. The damaged file was kept as {file}."
+        )
+    else:
+        sentence = translate(
+            "store",
+            "The saved conversations were damaged: %n could be read and are here. The damaged file was kept as {file}.",
+            count,
+        )
+    return sentence.format(file=aside)
 
 
 def _unusable(path: Path, error: Exception) -> StoreError:
-    sentence = f"Conversations cannot be kept in {path.parent}. Please check that the folder can be written to."
-    return StoreError(sentence, f"{type(error).__name__}: {error}")
+    sentence = translate(
+        "store", "Conversations cannot be kept in {folder}. Please check that the folder can be written to."
+    )
+    return StoreError(sentence.format(folder=path.parent), f"{type(error).__name__}: {error}")
 
 
 def _move_aside(path: Path) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S")
     aside = path.with_name(f"{path.stem}.damaged-{stamp}{path.suffix}")
-    try:
-        for end in ("", "-wal", "-shm"):
-            part = path.with_name(path.name + end)
-            if part.exists():
-                part.rename(aside.with_name(aside.name + end))
-    except OSError as error:
-        raise _unusable(path, error) from error
+    for end in ("", "-wal", "-shm", "-check"):
+        part = path.with_name(path.name + end)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + end))
     return aside
-
-
-def _check(db: sqlite3.Connection, path: Path) -> None:
-    if path.stat().st_size > CHECKED_BYTES:
-        return
-    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        error = sqlite3.DatabaseError(found)
-        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise error
 
 
 def _connected(messages: Iterable[StoredMessage]) -> list[StoredMessage]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app import db_writer, migrations
-from app.migrations import StoreError, StoreTooNew, migrate, version
+from app.migrations import StoreError, migrate, version
 from app.records import ChatOptions, Conversation, StoredMessage, stats_from_json, stats_to_json, title_from
 from app.store import Store, open_store
 from engine.errors import DiskFull, EngineError
@@ -208,17 +208,6 @@ def test_a_save_that_can_never_work_is_told_and_does_not_hold_up_the_rest(path):
     store.close()
 
 
-def test_a_newer_database_is_refused_and_left_alone(path):
-    Store(path).close()
-    with sqlite3.connect(path) as db:
-        db.execute(f"PRAGMA user_version = {len(migrations.STEPS) + 1}")
-    db.close()
-    before = path.read_bytes()
-    with pytest.raises(StoreTooNew, match="newer version of Loquat"):
-        open_store(path)
-    assert path.read_bytes() == before
-
-
 def test_the_ladder_is_climbed_a_step_at_a_time_and_a_failed_step_changes_nothing(path):
     Store(path).close()
     db = sqlite3.connect(path, isolation_level=None)
@@ -249,30 +238,6 @@ def test_conversations_of_the_first_version_are_read(path):
     assert talk.titled, "the person may have named it, so that no model may"
     assert (talk.pinned, talk.options) == (False, ChatOptions())
     store.close()
-
-
-@pytest.mark.expects_log("the database is damaged")
-@pytest.mark.parametrize("damage", ["header", "page"])
-def test_a_damaged_database_is_put_aside_with_a_sentence(path, damage):
-    store = Store(path)
-    for number in range(200):
-        store.create(f"conversation {number} " + "x" * 200)
-    assert store.close()
-    content = bytearray(path.read_bytes())
-    if damage == "header":
-        content[:100] = b"\0" * 100
-    else:
-        content[4096:12288] = b"\xff" * 8192
-    path.write_bytes(content)
-
-    store, sentence = open_store(path)
-    assert "fresh start" in sentence
-    assert store.conversations() == []
-    store.create("new")
-    assert store.close()
-    (aside,) = path.parent.glob("conversations.damaged-*.sqlite3")
-    assert aside.read_bytes() == content, "nothing is ever thrown away"
-    assert aside.name in sentence
 
 
 def test_a_folder_that_cannot_be_written_gives_a_sentence(tmp_path):
