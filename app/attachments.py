@@ -18,6 +18,8 @@ from app.records import Attachment
 MAX_BYTES: Final = 5_000_000
 MAX_FILES: Final = 20  # that go with one question
 LONG_PASTE: Final = 4_000  # characters; more is offered as an attachment
+MOST_IN_FIELD: Final = 200_000  # characters; measured: a key press takes 28 ms then in one paragraph, 1 s in 5 MB
+LONGEST_WORD: Final = 10_000  # characters; lines are broken in quadratic time: 7 ms a key press then, minutes in 5 MB
 MODEL_SUFFIX: Final = ".gguf"
 MODEL_FILE: Final = "config.json"  # in the folder of a Hugging Face model
 
@@ -81,6 +83,11 @@ def pasted(text: str) -> Outcome:
     """A long text from the clipboard as an attachment."""
     name = translate("attachments", "Pasted text")
     return Attachment(name, text) if size_of(text) <= MAX_BYTES else _too_large(name)
+
+
+def fits_field(text: str) -> bool:
+    """Whether the field stays quick to type in with this text in it."""
+    return len(text) <= MOST_IN_FIELD and re.search(rf"\S{{{LONGEST_WORD + 1}}}", text) is None
 
 
 def size_of(text: str) -> int:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QObject
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
 from app.actions import actions
 from app.chats import Chats
 from app.dialogs import Dialogs
-from app.live import LiveTurn, ModelState
+from app.live import LiveTurn, ModelState, Notice
 from app.session import Session
 from app.settings import Settings
 from app.shown_chat import ShownChat
@@ -45,7 +44,9 @@ class Conductor(QObject):
     def _connect(self) -> None:
         """All connections between the views and the program but those of the conversation on view."""
         window, chats, dialogs = self._window, self._chats, self.dialogs
-        window.dropped.connect(self._drop)
+        window.dropped.connect(window.composer.take_mime)
+        window.composer.model_dropped.connect(chats.add_model)
+        window.composer.refused.connect(self._refuse)
         window.closing.connect(self._keep_geometry)
         window.sidebar.new_requested.connect(self.new_chat)
         window.sidebar.open_requested.connect(self._open)
@@ -129,8 +130,8 @@ class Conductor(QObject):
     def _choose_theme(self, choice: str) -> None:
         self._settings.set("theme", choice)
 
-    def _drop(self, mime: QMimeData) -> None:
-        self._chats.add_model(Path(mime.urls()[0].toLocalFile()))
+    def _refuse(self, sentence: str) -> None:
+        self._window.notices.show_notice(Notice(sentence))
 
     def _keep_geometry(self) -> None:
         self._settings.set("window_geometry", self._window.geometry_to_keep())

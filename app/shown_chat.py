@@ -9,7 +9,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
 from app.chats import Chats
 from app.live import LiveTurn
-from app.records import Conversation, StoredMessage
+from app.records import Attachment, Conversation, StoredMessage
 from app.session import Session
 from app.views.conversation_rows import untitled
 from app.views.main_window import MainWindow
@@ -32,7 +32,7 @@ class ShownChat(QObject):
         composer.send_requested.connect(self.send)
         composer.stop_requested.connect(self.stop)
         composer.paged.connect(chat.page)
-        composer.edited.connect(chats.draft_changed)
+        composer.edited.connect(self._edited)
         window.start_page.example_chosen.connect(self.send)
         window.sidebar.typed.connect(composer.type)
 
@@ -43,12 +43,15 @@ class ShownChat(QObject):
 
     # -- what the person does ----------------------------------------------------------------------------------
 
-    def send(self, text: str) -> None:
+    def send(self, text: str, _attachments: tuple[Attachment, ...] = ()) -> None:
         """Ask; the text stays in the composer if it was not taken."""
         composer = self._window.composer
         if self._session is not None and self._session.send(text) and composer.text == text:
             composer.clear()
         composer.focus_editor()
+
+    def _edited(self, text: str, _attachments: tuple[Attachment, ...]) -> None:
+        self._chats.draft_changed(text)
 
     def edit(self, message_id: str, text: str) -> None:
         """Ask a question in other words."""

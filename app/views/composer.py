@@ -1,68 +1,159 @@
-"""Where questions are written: a field that grows with its text, one line of hints, Send or Stop."""
+"""Where questions are written: files, text, what sending will cost, Send, Queue or Stop."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.attachments import LONG_PASTE, fits_field, images_refused, kind_of_drop, local_paths
+from app.history import QuestionHistory
+from app.i18n import translate
+from app.live import DraftCost
+from app.palette import PaletteEntry
+from app.records import Attachment
 from app.theme import Theme
-from app.views.controls import ElidedLabel
-from app.views.editor import Editor
+from app.views.attached_files import AttachedFiles
+from app.views.controls import QuietButton
+from app.views.cost_line import CostLine, Saying, cost_saying
+from app.views.editor import QuestionEditor
+from app.views.queued_line import QueuedLine
+from app.views.slash_menu import SlashMenu
 
-HINT: Final = "Enter sends, Shift+Enter breaks the line"
-BUSY_HINT: Final = "Esc stops the answer"
-PLACEHOLDER: Final = "Ask anything"
+_NAME_LENGTH: Final = 24  # characters of an assistant's name
 
 
 class Composer(QFrame):
     """The question being written. Emits what the person wants; keeps the text until it is told that it was taken."""
 
-    send_requested = Signal(str)
+    send_requested = Signal(str, object)  # text, tuple of Attachment; while an answer is written: to be queued
     stop_requested = Signal()
+    edited = Signal(str, object)  # text and tuple of Attachment as they are now
+    queued_taken_back = Signal()
+    assistant_menu_requested = Signal()
+    command_chosen = Signal(str, str)  # id, argument
+    model_dropped = Signal(object)  # Path of a model file or folder
+    refused = Signal(str)  # why something was not attached, in one sentence
     paged = Signal(int)
-    edited = Signal(str)  # the text as it is now
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("composer")
         self._busy = False
-        self._editor = Editor(theme, "Your question", self)
-        self._editor.setPlaceholderText(PLACEHOLDER)
-        self._hint = ElidedLabel(theme, HINT, "small", "muted")
-        self._button = QPushButton("Send", self)
-        self._button.setObjectName("send")
-        self._button.setFont(theme.font("button"))
-        self._button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._setting = False  # whether the field is being filled by the program
+        self._written = False  # whether the person changed what the program filled in
+        self._cost: DraftCost | None = None
+        self._history = QuestionHistory()
+        self._queued = QueuedLine(theme, self)
+        self._files = AttachedFiles(theme, self)
+        name = translate("composer", "Your question")
+        self._editor = QuestionEditor(theme, name, self._take_key, self.take_mime, self)
+        self._editor.setPlaceholderText(translate("composer", "Ask anything. Drop a file to talk about it."))
+        self._menu = SlashMenu(theme, self)
+        self._cost_line = CostLine(theme, self)
+        self._attach = QuietButton(theme, translate("composer", "Attach"), translate("composer", "Attach text files"))
+        self._assistant = QuietButton(theme, "", "")
+        self._button = self._make_button(theme, "send", "button")
+        self._stop = self._make_button(theme, "quiet", "list")
+        self._stop.setText(translate("composer", "Stop"))
+        self._stop.setAccessibleName(translate("composer", "Stop the answer (Esc)"))
+        self._stop.setToolTip(self._stop.accessibleName())
         self._lay_out()
+        self._connect()
+        self.show_assistant("")
+        self._refresh()
+
+    def _connect(self) -> None:
         self._editor.submitted.connect(self._submit)
         self._editor.textChanged.connect(self._text_changed)
         self._editor.paged.connect(self.paged)
         self._editor.focus_changed.connect(self._mark_focus)
         self._button.clicked.connect(self._press)
-        self._update_button()
+        self._stop.clicked.connect(self._press_stop)
+        self._attach.clicked.connect(self.choose_files)
+        self._assistant.clicked.connect(self.assistant_menu_requested)
+        self._queued.taken_back.connect(self._take_back)
+        self._files.changed.connect(self._files_changed)
+        self._files.refused.connect(self.refused)
+        self._files.model_found.connect(self.model_dropped)
+        self._files.text_wanted.connect(self.type)
+        self._files.left.connect(self.focus_editor)
+        self._menu.command_chosen.connect(self._run_command)
+        self._menu.completed.connect(self._editor.replace_all)
+        self._menu.open_changed.connect(self._menu_changed)
+
+    # -- its parts ---------------------------------------------------------------------------------------------
 
     @property
-    def editor(self) -> Editor:
+    def editor(self) -> QuestionEditor:
         """The field."""
         return self._editor
 
     @property
     def button(self) -> QPushButton:
-        """Send, or Stop while an answer is being written."""
+        """Send; while an answer is being written Queue, or Stop if nothing is written."""
         return self._button
 
     @property
-    def hint(self) -> ElidedLabel:
-        """The quiet line below the field."""
-        return self._hint
+    def stop_button(self) -> QPushButton:
+        """Stop beside Queue."""
+        return self._stop
+
+    @property
+    def attach_button(self) -> QuietButton:
+        """Asks for files."""
+        return self._attach
+
+    @property
+    def assistant_button(self) -> QuietButton:
+        """Names the assistant; its menu belongs above it."""
+        return self._assistant
+
+    @property
+    def cost_line(self) -> CostLine:
+        """The quiet line beside the buttons."""
+        return self._cost_line
+
+    @property
+    def queued_line(self) -> QueuedLine:
+        """The question that waits."""
+        return self._queued
+
+    @property
+    def files(self) -> AttachedFiles:
+        """The files that go with the question."""
+        return self._files
+
+    @property
+    def slash_menu(self) -> SlashMenu:
+        """The commands after a "/"."""
+        return self._menu
+
+    # -- what is written ---------------------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
         """What is written so far."""
         return self._editor.toPlainText()
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The files that have been read so far."""
+        return self._files.attachments
+
+    def set_draft(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Show the draft of a chat in place of what is there; `edited` is not emitted."""
+        self._setting = True
+        self._files.set_attachments(attachments)
+        self.set_text(text)
+        self._setting = self._written = False
+        self._history.reset()
+        self._menu.follow("")
+        self.show_cost(None)
 
     def set_text(self, text: str) -> None:
         """Replace what is written; the text cursor goes to its end."""
@@ -72,18 +163,75 @@ class Composer(QFrame):
     def type(self, text: str) -> None:
         """Write text at the cursor and put the keyboard into the field."""
         self._editor.insertPlainText(text)
+        self._editor.ensureCursorVisible()
         self.focus_editor()
 
     def clear(self) -> None:
-        """Empty the field: the question was taken."""
-        self._editor.clear()
+        """Empty the field and take the files off: the question was taken."""
+        self.set_draft("")
+        self.edited.emit("", ())
+
+    def set_history(self, questions: Sequence[str]) -> None:
+        """Take the questions of the chat, oldest first, which Up calls back."""
+        self._history.set_questions(questions)
+
+    def set_commands(self, entries: Sequence[PaletteEntry]) -> None:
+        """Offer these after a "/"."""
+        self._menu.set_commands(entries)
+
+    def attach(self, paths: Sequence[Path]) -> None:
+        """Read files and let them go with the question; a model among them is told by `model_dropped`."""
+        self._files.attach(paths)
+        self.focus_editor()
+
+    def choose_files(self) -> None:
+        """Ask for files to attach."""
+        dialog = QFileDialog(self.window(), translate("composer", "Attach text files"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(lambda names: self.attach([Path(name) for name in names]))
+        dialog.finished.connect(self.focus_editor)
+        dialog.open()
+
+    def take_mime(self, mime: QMimeData) -> bool:
+        """Attach what is dropped or pasted, if it is more than a short text; whether it was taken."""
+        kind = kind_of_drop(mime)
+        if kind in ("files", "model"):
+            self.attach(local_paths(mime))
+        elif kind == "image":
+            self.refused.emit(images_refused().sentence)
+        elif kind == "text" and len(text := mime.text()) > LONG_PASTE:
+            self._files.add_pasted(text, as_text=fits_field(text), revision=self._editor.document().revision())
+        else:
+            return False
+        return True
+
+    # -- what is shown -----------------------------------------------------------------------------------------
 
     def set_busy(self, busy: bool) -> None:
-        """Offer Stop instead of Send while an answer is being written."""
+        """Whether an answer is being written: Stop is offered then, and Enter queues."""
         if busy != self._busy:
             self._busy = busy
-            self._hint.setText(BUSY_HINT if busy else HINT)
-            self._update_button()
+            self._refresh()
+
+    def show_cost(self, cost: DraftCost | None) -> None:
+        """Show what sending would cost; None while it is not known."""
+        self._cost = cost
+        self._files.show_cost(cost, len(self.text))
+        self._refresh()
+
+    def show_queued(self, text: str) -> None:
+        """Show the question that waits for the answer being written; empty where none does."""
+        self._queued.show_queued(text)
+
+    def show_assistant(self, name: str) -> None:
+        """Name the assistant that answers; empty for none."""
+        name = name or translate("composer", "Plain")
+        short = name if len(name) <= _NAME_LENGTH else f"{name[: _NAME_LENGTH - 1]}…"
+        self._assistant.setText(translate("composer", "Assistant: {name}").format(name=short))
+        self._assistant.setAccessibleName(translate("composer", "Choose the assistant, now {name}").format(name=name))
+        self._assistant.setToolTip(self._assistant.accessibleName())
+        self._assistant.updateGeometry()
 
     def focus_editor(self) -> None:
         """Put the keyboard into the field."""
@@ -92,40 +240,155 @@ class Composer(QFrame):
     def mousePressEvent(self, event: QEvent) -> None:
         self.focus_editor()
 
+    def _make_button(self, theme: Theme, kind: str, role: str) -> QPushButton:
+        button = QPushButton(self)
+        button.setObjectName(kind)
+        button.setFont(theme.font(role))  # type: ignore[arg-type]
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        return button
+
     def _lay_out(self) -> None:
+        field = QVBoxLayout()
+        field.setContentsMargins(8, 0, 4, 0)
+        field.setSpacing(10)
+        for part in (self._queued, self._files, self._editor):
+            field.addWidget(part)
         bottom = QHBoxLayout()
-        bottom.setContentsMargins(0, 0, 0, 0)
-        bottom.setSpacing(12)
-        bottom.addWidget(self._hint, 1)
-        bottom.addWidget(self._button)
+        bottom.setSpacing(0)
+        for quiet in (self._attach, self._assistant):
+            bottom.addWidget(quiet)
+        bottom.addSpacing(8)
+        bottom.addWidget(self._cost_line, 1)
+        for button in (self._stop, self._button):
+            bottom.addSpacing(8)
+            bottom.addWidget(button)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 12, 12)
+        column.setContentsMargins(8, 14, 12, 12)
         column.setSpacing(8)
-        column.addWidget(self._editor)
+        column.addLayout(field)
         column.addLayout(bottom)
 
+    # -- keys --------------------------------------------------------------------------------------------------
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        if self._menu.take_key(event):
+            return True
+        if event.matches(QKeySequence.StandardKey.Undo):
+            return self._files.undo_paste(self._editor.document().revision())
+        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            return False
+        if event.key() == Qt.Key.Key_Up and self._editor.in_first_line:
+            return self._step_history(older=True)
+        if event.key() == Qt.Key.Key_Down and self._editor.in_last_line:
+            return self._step_history(older=False)
+        return False
+
+    def _step_history(self, older: bool) -> bool:
+        if self._written and not self._editor.blank:
+            return False
+        text = self._history.older(self.text) if older else self._history.newer()
+        if text is None:
+            return False
+        self._setting = True
+        self._editor.replace_all(text)
+        self._setting = self._written = False
+        self._refresh()
+        self.edited.emit(self.text, self.attachments)
+        return True
+
+    # -- what the person does ----------------------------------------------------------------------------------
+
+    @property
+    def _ready(self) -> bool:
+        """Whether there is something to send, and all of it is there."""
+        return not self._files.reading and (bool(self.attachments) or not self._editor.blank)
+
     def _submit(self) -> None:
-        if self._busy:
-            return
-        if self.text.strip():
-            self.send_requested.emit(self.text)
+        if self._ready:
+            self.send_requested.emit(self.text, self.attachments)
 
     def _press(self) -> None:
-        if self._busy:
+        if self._busy and self._empty:
             self.stop_requested.emit()
         else:
             self._submit()
         self.focus_editor()
 
-    def _text_changed(self) -> None:
-        self._update_button()
-        self.edited.emit(self.text)
+    def _press_stop(self) -> None:
+        self.stop_requested.emit()
+        self.focus_editor()
 
-    def _update_button(self) -> None:
-        self._button.setText("Stop" if self._busy else "Send")
-        self._button.setAccessibleName("Stop the answer (Esc)" if self._busy else "Send the question (Enter)")
+    def _take_back(self) -> None:
+        self.focus_editor()
+        self.queued_taken_back.emit()
+
+    def _run_command(self, command_id: str, argument: str) -> None:
+        self._editor.clear()
+        self.focus_editor()
+        self.command_chosen.emit(command_id, argument)
+
+    def _text_changed(self) -> None:
+        if self._setting:
+            return
+        self._written = True
+        self._history.reset()
+        self._menu.follow(self.text)
+        self._changed()
+
+    def _files_changed(self) -> None:
+        if not self._setting:
+            self._changed()
+
+    def _changed(self) -> None:
+        if self._empty:
+            self._cost = None
+        self._refresh()
+        self.edited.emit(self.text, self.attachments)
+
+    def _menu_changed(self, shown: bool) -> None:
+        self._editor.holds_escape = shown
+
+    # -- how it looks ------------------------------------------------------------------------------------------
+
+    @property
+    def _empty(self) -> bool:
+        return self._editor.blank and not self._files.chips
+
+    def _refresh(self) -> None:
+        """Buttons and the quiet line, as text, files and the answer being written have them."""
+        stops = self._busy and self._empty
+        self._stop.setVisible(self._busy and not stops)
+        self._button.setText(
+            translate("composer", "Stop")
+            if stops
+            else translate("composer", "Queue")
+            if self._busy
+            else translate("composer", "Send")
+        )
+        self._button.setAccessibleName(self._button_name(stops))
         self._button.setToolTip(self._button.accessibleName())
-        self._button.setEnabled(self._busy or bool(self.text.strip()))
+        self._button.setEnabled(stops or self._ready)
+        self._cost_line.say(self._saying())
+
+    def _button_name(self, stops: bool) -> str:
+        if stops:
+            return translate("composer", "Stop the answer (Esc)")
+        if self._busy:
+            return translate("composer", "Send the question after this answer (Enter)")
+        return translate("composer", "Send the question (Enter)")
+
+    def _saying(self) -> Saying:
+        if self._files.reading:
+            return Saying((translate("composer", "Reads {name}…").format(name=self._files.reading),))
+        if self._cost is not None and not self._empty:
+            return cost_saying(self._cost)
+        if self._busy:
+            if self._empty:
+                return Saying((translate("composer", "Esc stops the answer"),))
+            return Saying((translate("composer", "Enter sends it after this answer"),))
+        enter = translate("composer", "Enter sends")
+        return Saying((translate("composer", "Enter sends, Shift+Enter breaks the line"), enter))
 
     def _mark_focus(self, focused: bool) -> None:
         self.setProperty("focused", focused)

@@ -1,13 +1,15 @@
-"""The field in which questions are written: grows with its text, takes text only, and knows input methods."""
+"""The fields in which questions are written: they grow with their text, take text only, and know input methods."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QDropEvent, QFocusEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
+from app.attachments import kind_of_drop
 from app.theme import Theme
 
 _MAX_LINES: Final = 10
@@ -41,6 +43,16 @@ class Editor(QPlainTextEdit):
         """Whether an input method holds text that is not in the field yet."""
         layout = self.textCursor().block().layout()
         return bool(layout.preeditAreaText())
+
+    @property
+    def blank(self) -> bool:
+        """Whether nothing but space is written; as cheap for a long text as for a short one."""
+        block = self.document().begin()
+        while block.isValid():
+            if block.text().strip():
+                return False
+            block = block.next()
+        return True
 
     def submits(self, modifiers: Qt.KeyboardModifier) -> bool:
         """Whether Enter with these modifiers submits; otherwise it breaks the line."""
@@ -110,3 +122,82 @@ class MessageEditor(Editor):
             self.escaped.emit()
         else:
             super().keyPressEvent(event)
+
+
+class QuestionEditor(Editor):
+    """The field of the composer: what it is made with sees keys, pastes and drops before the field does.
+
+    Args:
+        name: Its accessible name.
+        take_key: Takes a key, or leaves it to the field; is not asked while an input method composes.
+        take_mime: Takes what is pasted or dropped, or leaves its text to the field.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        name: str,
+        take_key: Callable[[QKeyEvent], bool],
+        take_mime: Callable[[QMimeData], bool],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(theme, name, parent)
+        self._take_key = take_key
+        self._take_mime = take_mime
+        self._dropping = False
+        self.holds_escape = False  # whether Escape is taken here before the window's shortcut takes it
+
+    @property
+    def in_first_line(self) -> bool:
+        """Whether the text cursor stands in the first line as it is drawn."""
+        return self.textCursor().block() == self.document().begin() and self._drawn_line() == 0
+
+    @property
+    def in_last_line(self) -> bool:
+        """Whether the text cursor stands in the last line as it is drawn."""
+        block = self.textCursor().block()
+        return not block.next().isValid() and self._drawn_line() >= block.layout().lineCount() - 1
+
+    def replace_all(self, text: str) -> None:
+        """Write another text in place of all, in one step that can be undone; the text cursor goes to its end."""
+        cursor = self.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+        self.move_to_end()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and self.holds_escape and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        # Qt moves the focus by Tab before `keyPressEvent` is called.
+        if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab and self._offer(event):  # type: ignore[attr-defined]
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._offer(event):
+            super().keyPressEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return kind_of_drop(source) is not None
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        # Text that is moved inside the field is not offered: Qt takes it away from where it was.
+        if self._dropping or not self._take_mime(source):
+            super().insertFromMimeData(source)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if kind_of_drop(event.mimeData()) in ("text", None):
+            self._dropping = event.source() is self
+            super().dropEvent(event)
+            self._dropping = False
+        elif self._take_mime(event.mimeData()):
+            event.setDropAction(Qt.DropAction.CopyAction)  # a file manager must not think that the file was moved
+            event.accept()
+
+    def _offer(self, event: QEvent) -> bool:
+        return isinstance(event, QKeyEvent) and not self.composing and self._take_key(event)
+
+    def _drawn_line(self) -> int:
+        cursor = self.textCursor()
+        return cursor.block().layout().lineForTextPosition(cursor.positionInBlock()).lineNumber()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from app.attachments import kind_of_drop
 from app.theme import Theme, app_icon
 from app.views.chat_header import ChatHeader
 from app.views.chat_view import ChatView
@@ -162,8 +163,7 @@ class MainWindow(QWidget):
 
     def accepts(self, mime: QMimeData) -> bool:
         """Whether something that is dragged over the window can be dropped on it."""
-        urls = mime.urls()
-        return bool(urls) and all(url.isLocalFile() for url in urls)
+        return kind_of_drop(mime) in ("model", "files")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if self.accepts(event.mimeData()):
@@ -172,4 +172,5 @@ class MainWindow(QWidget):
     def dropEvent(self, event: QDropEvent) -> None:
         if self.accepts(event.mimeData()):
             self.dropped.emit(event.mimeData())
-            event.acceptProposedAction()
+            event.setDropAction(Qt.DropAction.CopyAction)  # a file manager must not think that the file was moved
+            event.accept()
