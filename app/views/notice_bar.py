@@ -9,6 +9,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.engine_sentences import translated
+from app.i18n import translate
 from app.live import Notice
 from app.theme import Theme
 from app.views.controls import CopyButton, IconButton, Label
@@ -26,11 +28,12 @@ class NoticeCard(QFrame):
         super().__init__(parent)
         self.notice = notice
         self.setObjectName("notice")
-        self.setAccessibleName(notice.sentence)
+        shown = translated(notice.sentence)
+        self.setAccessibleName(shown)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 6, 6)
         row.setSpacing(8)
-        sentence = Label(theme, notice.sentence, "list")
+        sentence = Label(theme, shown, "list")
         sentence.setWordWrap(True)
         sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row.addWidget(sentence, 1)
@@ -40,12 +43,13 @@ class NoticeCard(QFrame):
         self.action_button = self._action(theme, notice.action_label, notice.action)
         if self.action_button is not None:
             row.addWidget(self.action_button)
-        self.close_button = IconButton(theme, "close", "Dismiss", self, 30)
+        self.close_button = IconButton(theme, "close", translate("notice_bar", "Dismiss"), self, 30)
         self.close_button.clicked.connect(self.dismissed)
         row.addWidget(self.close_button)
 
     def _details(self, theme: Theme, detail: str) -> CopyButton:
-        button = CopyButton(theme, "Copy details", "Copy the technical details", self)
+        words, name = translate("notice_bar", "Copy details"), translate("notice_bar", "Copy the technical details")
+        button = CopyButton(theme, words, name, self)
         button.setToolTip(detail[:400])
         button.clicked.connect(lambda: QGuiApplication.clipboard().setText(detail))
         return button
@@ -64,7 +68,7 @@ class NoticeCard(QFrame):
 
 
 class NoticeBar(QWidget):
-    """The latest notices, the newest at the bottom. One that is said again is not shown twice."""
+    """The latest notices, the newest at the bottom. What is said again, of this chat or another, is not shown twice."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,7 +86,7 @@ class NoticeBar(QWidget):
 
     def show_notice(self, notice: Notice) -> None:
         """Show a notice; the oldest goes if there are two already."""
-        for card in [card for card in self._cards if card.notice.sentence == notice.sentence]:
+        for card in [card for card in self._cards if _say_the_same(card.notice.sentence, notice.sentence)]:
             self._remove(card)
         while len(self._cards) >= _MOST:
             self._remove(self._cards[0])
@@ -101,3 +105,9 @@ class NoticeBar(QWidget):
             card.hide()
             card.deleteLater()
         self.setVisible(bool(self._cards))
+
+
+def _say_the_same(one: str, other: str) -> bool:
+    """Whether two sentences differ at most in the chat that is named before them ("In “A title”: ...")."""
+    shorter, longer = sorted((one, other), key=len)
+    return longer == shorter or longer.endswith(f": {shorter}")

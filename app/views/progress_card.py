@@ -10,6 +10,8 @@ from PySide6.QtCore import QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.engine_sentences import translated
+from app.i18n import translate
 from app.live import CheckState, ModelState
 from app.theme import Theme
 from app.views import words
@@ -67,6 +69,15 @@ class ProgressLine(QWidget):
         self.update()
 
 
+def progress(done: int, total: int, rate: float | None) -> str:
+    """How far something has come, in bytes; with a rate in bytes a second, how fast and how long it still takes."""
+    parts = [translate("progress_card", "{done} of {total}").format(done=words.size(done), total=words.size(total))]
+    if rate is not None:
+        left = translate("progress_card", "{time} left").format(time=words.seconds_left((total - done) / rate))
+        parts += [f"{words.size(rate)}/s", left]
+    return " · ".join(parts)
+
+
 class ProgressCard(QFrame):
     """Shown while a model is downloaded, imported or loaded, or a chat is checked."""
 
@@ -82,7 +93,7 @@ class ProgressCard(QFrame):
         self._sentence = ElidedLabel(theme, "", "list")
         self._detail = Label(theme, "", "small", "muted")
         self._line = ProgressLine(theme, self)
-        self._cancel = QPushButton("Cancel", self)
+        self._cancel = QPushButton(translate("progress_card", "Cancel"), self)
         self._cancel.setObjectName("quiet")
         self._cancel.setFont(theme.font("list"))
         self._cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -118,7 +129,7 @@ class ProgressCard(QFrame):
             self.hide()
             return
         self.show()
-        self._sentence.setText(model.sentence)
+        self._sentence.setText(translated(model.sentence))
         step = model.step
         self._detail.setText(self._detail_of(step) if step is not None else "")
         known = step is not None and step.total > 0
@@ -128,8 +139,9 @@ class ProgressCard(QFrame):
         """Show how far the check of a chat has come, or nothing when there is none."""
         self.setVisible(check is not None)
         if check is not None:
-            self._sentence.setText("Answering this chat with the cache and without")
-            self._detail.setText(f"question {min(check.done + 1, check.total)} of {check.total}")
+            self._sentence.setText(translate("progress_card", "Answering this chat with the cache and without"))
+            text = translate("progress_card", "question {number} of {total}")
+            self._detail.setText(text.format(number=min(check.done + 1, check.total), total=check.total))
             self._line.show_share(check.done / check.total if check.total else None)
 
     def _detail_of(self, step: LoadProgress) -> str:
@@ -142,10 +154,7 @@ class ProgressCard(QFrame):
             return ""
         if step.stage is not LoadStage.DOWNLOAD:
             return f"{100 * step.done // step.total} %"
-        parts = [f"{words.size(step.done)} of {words.size(step.total)}"]
-        if rate is not None:
-            parts += [f"{words.size(rate)}/s", f"{words.seconds_left((step.total - step.done) / rate)} left"]
-        return " · ".join(parts)
+        return progress(step.done, step.total, rate)
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()

@@ -1,76 +1,122 @@
-"""What an empty chat shows: one line, and a few questions that can be clicked."""
+"""What an empty chat shows: one line, the way to a first model, and assistants and questions to begin with."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.i18n import translate
 from app.live import ModelState
 from app.theme import Theme, app_icon
 from app.views.controls import Label
+from app.views.start_cards import AssistantButton, AssistantEntry, ExampleButton, Offer, SetupCard
 
-TITLE: Final = "What would you like to know?"
-PROMISE: Final = "The answer is made on this machine; nothing leaves it."
-EXAMPLES: Final = (
-    "Why is the sky blue?",
-    "Write a short thank-you note to a neighbour",
-    "Three ideas for a rainy Sunday",
-    "Explain recursion with a Python example",
-)
 _TWO_COLUMNS: Final = 560
+_COLUMN: Final = 680
+_GAP: Final = 12
 
 
-class ExampleButton(QPushButton):
-    """A question on a card; its text is broken into lines where it has to be."""
+class CardGrid(QWidget):
+    """Cards in as many columns as there is room for, below a few quiet words."""
 
-    def __init__(self, theme: Theme, text: str, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, most_columns: int, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("example")
-        self.setAccessibleName(text)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        label = Label(theme, text, "list")
-        label.setWordWrap(True)
-        label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._most = most_columns
+        self._words = Label(theme, "", "small", "muted")
+        self._cards: tuple[QPushButton, ...] = ()
+        self._grid = QGridLayout()
+        self._grid.setSpacing(_GAP)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.addWidget(label)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self._words)
+        column.addLayout(self._grid)
 
-    def sizeHint(self) -> QSize:
-        return QSize(200, 56)
+    @property
+    def cards(self) -> tuple[QPushButton, ...]:
+        """The cards on view."""
+        return self._cards
+
+    def show_words(self, words: str) -> None:
+        """Say this above the cards; nothing hides it."""
+        self._words.setText(words)
+        self._words.setVisible(bool(words))
+
+    def show_cards(self, cards: Sequence[QPushButton], width: int) -> None:
+        """Show other cards."""
+        for card in self._cards:
+            card.hide()
+            card.deleteLater()
+        self._cards = tuple(cards)
+        self.setVisible(bool(cards))
+        self.arrange(width)
+
+    def arrange(self, width: int) -> None:
+        """Place the cards for a width of the page."""
+        columns = self._most if width >= _TWO_COLUMNS else max(1, self._most - 1)
+        for index, card in enumerate(self._cards):
+            self._grid.addWidget(card, index // columns, index % columns)
+        for index in range(self._most):
+            self._grid.setColumnStretch(index, 1 if index < columns else 0)
 
 
-class StartPage(QWidget):
+class StartPage(QScrollArea):
     """Stands where messages will stand."""
 
     example_chosen = Signal(str)
+    assistant_chosen = Signal(str)
+    download_requested = Signal()
+    retry_requested = Signal()
+    file_requested = Signal()
+    folder_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._icon = QLabel(self)
-        self._icon.setPixmap(app_icon().pixmap(QSize(56, 56), self.devicePixelRatioF()))
-        self._icon.setAccessibleName("Loquat")
-        self._title = Label(theme, TITLE, "display")
-        self._state = Label(theme, PROMISE, "list", "muted")
-        for label in (self._icon, self._title, self._state):
-            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            label.setWordWrap(label is not self._icon)
-        self._examples = [ExampleButton(theme, text, self) for text in EXAMPLES]
-        for button in self._examples:
-            button.clicked.connect(partial(self._choose, button.accessibleName()))
-        self._column = QVBoxLayout(self)
-        self._grid = QGridLayout()
-        self._grid.setSpacing(12)
-        self._columns = 0
+        self._theme = theme
+        self.setObjectName("chat")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._page = QWidget(self)
+        self._page.setObjectName("canvas")
+        icon = QLabel(self._page)
+        icon.setPixmap(app_icon().pixmap(QSize(48, 48), self.devicePixelRatioF()))
+        icon.setAccessibleName("Loquat")
+        self._icon = icon
+        self._title = Label(theme, translate("start_page", "What would you like to know?"), "display")
+        self._state = Label(theme, "", "list", "muted")
+        self._setup = SetupCard(theme, self._page)
+        self._assistants = CardGrid(theme, 3, self._page)
+        self._examples = CardGrid(theme, 2, self._page)
         self._lay_out()
+        self._setup.download_requested.connect(self.download_requested)
+        self._setup.retry_requested.connect(self.retry_requested)
+        self._setup.file_requested.connect(self.file_requested)
+        self._setup.folder_requested.connect(self.folder_requested)
+        self._show_examples()
+        self.show_assistants(())
+        self.show_model(ModelState("working"))  # until something is known
 
     @property
-    def examples(self) -> tuple[ExampleButton, ...]:
+    def examples(self) -> tuple[QPushButton, ...]:
         """The questions that can be clicked."""
-        return tuple(self._examples)
+        return self._examples.cards
+
+    @property
+    def assistants(self) -> tuple[QPushButton, ...]:
+        """The assistants that can be chosen."""
+        return self._assistants.cards
+
+    @property
+    def setup_card(self) -> SetupCard:
+        """The way to a first model."""
+        return self._setup
 
     @property
     def sentence(self) -> str:
@@ -78,42 +124,67 @@ class StartPage(QWidget):
         return self._state.text()
 
     def show_model(self, model: ModelState) -> None:
-        """Say what can be done now: ask, type already, or why there is no model."""
-        sentence = PROMISE
-        if model.phase == "working":
-            sentence = "You can type already. The answer comes as soon as the model is ready."
-        elif model.phase == "failed":
-            sentence = model.sentence
-        self._state.setText(sentence)
+        """Say what can be done now. Why there is no model is said by a notice, and not once more here."""
+        self._setup.show_model(model)
+        if model.info is None and model.phase == "working":
+            text = translate("start_page", "You can type already. The answer comes as soon as the model is ready.")
+        elif model.info is None:
+            text = translate("start_page", "You can write already; an answer needs a model.")
+        else:
+            text = translate("start_page", "The answer is made on this machine; nothing leaves it.")
+        self._state.setText(text)
 
-    def _choose(self, text: str) -> None:
-        self.example_chosen.emit(text)
+    def show_offer(self, offer: Offer | None) -> None:
+        """Offer this model to download while there is none; None where one is on this machine already."""
+        self._setup.show_offer(offer)
 
-    def resizeEvent(self, event: object) -> None:
-        self._arrange()
+    def show_assistants(
+        self, assistants: Sequence[AssistantEntry | tuple[str, str, str, str]], chosen: str = ""
+    ) -> None:
+        """Show assistants to begin with (id, name, icon, opening), one of them as chosen."""
+        cards = []
+        for entry in map(AssistantEntry._make, assistants):
+            card = AssistantButton(self._theme, entry, entry.id == chosen, self._assistants)
+            card.clicked.connect(partial(self.assistant_chosen.emit, entry.id))
+            cards.append(card)
+        self._assistants.show_cards(cards, self.width())
+        self._assistants.show_words(translate("start_page", "Begin with an assistant"))
+        self._examples.show_words(translate("start_page", "Or ask one of these") if cards else "")
+
+    def _show_examples(self) -> None:
+        texts = (
+            translate("start_page", "Why is the sky blue?"),
+            translate("start_page", "Write a short thank-you note to a neighbour"),
+            translate("start_page", "Three ideas for a rainy Sunday"),
+            translate("start_page", "Explain recursion with a Python example"),
+        )
+        cards = [ExampleButton(self._theme, text, self._examples) for text in texts]
+        for card, text in zip(cards, texts, strict=True):
+            card.clicked.connect(partial(self.example_chosen.emit, text))
+        self._examples.show_cards(cards, self.width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        side = max(20, (self.width() - _COLUMN) // 2)
+        self._column.setContentsMargins(side, 24, side, 24)
+        self._setup.arrange(self.width())
+        self._assistants.arrange(self.width())
+        self._examples.arrange(self.width())
 
     def _lay_out(self) -> None:
-        column = self._column
-        column.setSpacing(0)
-        column.addStretch(4)
-        column.addWidget(self._icon)
-        column.addSpacing(20)
-        column.addWidget(self._title)
-        column.addSpacing(8)
-        column.addWidget(self._state)
-        column.addSpacing(32)
-        column.addLayout(self._grid)
-        column.addStretch(5)
-        self._arrange()
-
-    def _arrange(self) -> None:
-        columns = 2 if self.width() >= _TWO_COLUMNS else 1
-        side = max(20, (self.width() - 680) // 2)
-        self._column.setContentsMargins(side, 24, side, 24)
-        if columns == self._columns:
-            return
-        self._columns = columns
-        for index, button in enumerate(self._examples):
-            self._grid.addWidget(button, index // columns, index % columns)
-        for index in range(2):
-            self._grid.setColumnStretch(index, 1 if index < columns else 0)
+        for label in (self._icon, self._title, self._state):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            label.setWordWrap(label is not self._icon)
+        self._column = QVBoxLayout(self._page)
+        self._column.setSpacing(0)
+        self._column.addStretch(4)
+        for label, gap in ((self._icon, 16), (self._title, 8), (self._state, 28)):
+            self._column.addWidget(label)
+            self._column.addSpacing(gap)
+        parts = QVBoxLayout()
+        parts.setSpacing(24)
+        for part in (self._setup, self._assistants, self._examples):
+            parts.addWidget(part)
+        self._column.addLayout(parts)
+        self._column.addStretch(5)
+        self.setWidget(self._page)

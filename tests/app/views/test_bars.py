@@ -127,6 +127,15 @@ def test_at_most_two_notices_the_oldest_goes_and_none_is_shown_twice(bar: Notice
     assert bar.isHidden()
 
 
+def test_what_several_chats_suffered_is_said_once(bar: NoticeBar) -> None:
+    bar.show_notice(Notice("There is no network."))
+    bar.show_notice(Notice("In “A chat”: There is no network."))
+    bar.show_notice(Notice("There is no network."))
+    assert said(bar) == ["There is no network."]
+    bar.show_notice(Notice("Oh: There is no network. Really."))
+    assert len(said(bar)) == 2
+
+
 def test_an_action_is_done_once_and_the_notice_goes(bar: NoticeBar) -> None:
     done: list[int] = []
     bar.show_notice(Notice("Deleted.", action_label="Undo", action=lambda: done.append(1)))

@@ -1,0 +1,219 @@
+"""The cards of an empty chat: a question to ask, an assistant to begin with, and how to come by a first model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.i18n import translate
+from app.live import ModelState
+from app.theme import ASSETS, Theme
+from app.views import words
+from app.views.controls import ElidedLabel, Label
+from engine.events import LoadStage
+
+_ICON: Final = 18
+_BESIDE: Final = 560  # pixels that three buttons in a row need
+
+
+class AssistantEntry(NamedTuple):
+    """What the start page shows of an assistant.
+
+    Attributes:
+        icon: The name of a drawing in assets/icons, or a character that is one.
+        opening: One line about it; may be empty.
+    """
+
+    id: str
+    name: str
+    icon: str
+    opening: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The model that can be downloaded.
+
+    Attributes:
+        nbytes: How much is downloaded.
+    """
+
+    label: str
+    nbytes: int
+
+
+class ExampleButton(QPushButton):
+    """A question on a card; its text is broken into lines where it has to be."""
+
+    def __init__(self, theme: Theme, text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("example")
+        self.setAccessibleName(text)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        label = Label(theme, text, "list")
+        label.setWordWrap(True)
+        label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.addWidget(label)
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, 56)
+
+
+class AssistantButton(QPushButton):
+    """An assistant on a card: its sign, its name, and one line about it."""
+
+    def __init__(self, theme: Theme, entry: AssistantEntry, chosen: bool, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.entry = entry
+        self.setObjectName("example")
+        self.setCheckable(True)
+        self.setChecked(chosen)
+        self.setAccessibleName(translate("start_cards", "Assistant {name}").format(name=entry.name))
+        self.setAccessibleDescription(entry.opening)
+        self.setToolTip(entry.opening)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(_sign(theme, entry.icon))
+        top.addWidget(ElidedLabel(theme, entry.name, "button"), 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 14, 10)
+        column.setSpacing(4)
+        column.addLayout(top)
+        if entry.opening:
+            column.addWidget(ElidedLabel(theme, entry.opening, "small", "muted"))
+        for label in self.findChildren(QLabel):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def sizeHint(self) -> QSize:
+        return QSize(160, 64 if self.entry.opening else 44)
+
+    def nextCheckState(self) -> None:
+        """Which one is chosen, the program says: a click alone changes nothing."""
+
+
+class SetupCard(QFrame):
+    """Says which model will be downloaded and how large it is, or offers a file; hidden once there is a model."""
+
+    download_requested = Signal()
+    retry_requested = Signal()
+    file_requested = Signal()
+    folder_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("notice")
+        self._offer: Offer | None = None
+        self._model = ModelState()
+        self._title = Label(theme, "", "button")
+        self._words = Label(theme, "", "list", "muted")
+        self._words.setWordWrap(True)
+        self.get_button = _button(theme, "send", self)
+        self.file_button = _button(theme, "quiet", self)
+        self.folder_button = _button(theme, "quiet", self)
+        self.file_button.setText(translate("start_cards", "Use a model file…"))
+        self.folder_button.setText(translate("start_cards", "Use a model folder…"))
+        self.get_button.clicked.connect(self._get)
+        self.file_button.clicked.connect(self.file_requested)
+        self.folder_button.clicked.connect(self.folder_requested)
+        self._lay_out()
+        self._show()
+
+    @property
+    def sentence(self) -> str:
+        """What it says."""
+        return self._words.text()
+
+    def show_offer(self, offer: Offer | None) -> None:
+        """Offer a model to download; None where there is one already, which is loaded once more instead."""
+        self._offer = offer
+        self._show()
+
+    def show_model(self, model: ModelState) -> None:
+        """Say what is being downloaded, or what can be done while there is no model."""
+        self._model = model
+        self._show()
+
+    def _get(self) -> None:
+        (self.download_requested if self._offer is not None else self.retry_requested).emit()
+
+    def _show(self) -> None:
+        step = self._model.step
+        downloading = self._model.phase == "working" and step is not None and step.stage is LoadStage.DOWNLOAD
+        absent = self._model.phase in ("none", "failed")
+        self.setVisible(self._model.info is None and (downloading or absent))
+        self.get_button.setVisible(absent)
+        if downloading and step is not None:
+            self._say_download(words.size(step.total) if step.total > 0 else "")
+        elif absent:
+            self._say_absent()
+
+    def _say_download(self, size: str) -> None:
+        self._title.setText(translate("start_cards", "A first model is on its way"))
+        if size:
+            text = translate("start_cards", "{size} are downloaded once. After that everything works offline.")
+            self._words.setText(text.format(size=size))
+        else:
+            self._words.setText(translate("start_cards", "It is downloaded once. After that everything works offline."))
+
+    def _say_absent(self) -> None:
+        self._title.setText(translate("start_cards", "There is no model yet"))
+        if self._offer is None:
+            self._words.setText(translate("start_cards", "Load it once more, or use a model that you have (GGUF)."))
+            self.get_button.setText(translate("start_cards", "Try again"))
+            return
+        size = words.size(self._offer.nbytes)
+        text = translate(
+            "start_cards",
+            "{name} is small and answers on any computer. {size} are downloaded once, then everything works offline. "
+            "Or use a model that you have (GGUF).",
+        )
+        self._words.setText(text.format(name=self._offer.label, size=size))
+        self.get_button.setText(translate("start_cards", "Download, {size}").format(size=size))
+
+    def arrange(self, width: int) -> None:
+        """Place the buttons beside one another, or below where the page is narrow."""
+        beside = width >= _BESIDE
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        self._buttons.setDirection(direction)
+
+    def _lay_out(self) -> None:
+        buttons = self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        buttons.setSpacing(8)
+        for button in (self.get_button, self.file_button, self.folder_button):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(4)
+        column.addWidget(self._title)
+        column.addWidget(self._words)
+        column.addSpacing(8)
+        column.addLayout(buttons)
+
+
+def _button(theme: Theme, name: str, parent: QWidget) -> QPushButton:
+    button = QPushButton(parent)
+    button.setObjectName(name)
+    button.setFont(theme.font("button" if name == "send" else "list"))
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    return button
+
+
+def _sign(theme: Theme, icon: str) -> QLabel:
+    """A drawing of assets/icons, or the character that stands for one."""
+    if icon and (ASSETS / "icons" / f"{icon}.svg").is_file():
+        label = QLabel()
+        label.setPixmap(theme.icon(icon, "muted").pixmap(QSize(_ICON, _ICON)))
+    else:
+        label = Label(theme, icon, "list")
+    label.setVisible(bool(icon))
+    return label
