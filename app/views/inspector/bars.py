@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.theme import Theme
@@ -18,6 +18,7 @@ ROW_HEIGHT: Final = 23
 _RADIUS: Final = 4
 _GAP: Final = 1.0
 _SWATCH: Final = 8
+_QUIET: Final = frozenset({"left_out", "reused"})
 _LEAST: Final = 2.0  # pixels: a piece that is there is seen
 
 
@@ -101,6 +102,10 @@ class StackBar(QWidget):
                 color.setAlphaF(0.45)
             painter.fillRect(QRectF(x, 0, max(0.0, width - _GAP), self.height()), color)
             x += width
+        painter.setClipping(False)
+        painter.setPen(QPen(self._theme.color("line"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
 
 
 class Legend(QWidget):
@@ -153,9 +158,10 @@ class Legend(QWidget):
             self._paint_row(painter, QRectF(0, index * ROW_HEIGHT, self.width(), ROW_HEIGHT), each, index)
 
     def _paint_row(self, painter: QPainter, box: QRectF, each: Segment, index: int) -> None:
-        painter.setPen(Qt.PenStyle.NoPen)
+        # A quiet colour on the same ground needs the edge to be seen.
+        painter.setPen(QPen(self._theme.color("faint"), 1) if each.token in _QUIET else Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color(each.token))
-        painter.drawRoundedRect(QRectF(0, box.center().y() - _SWATCH / 2, _SWATCH, _SWATCH), 2.5, 2.5)
+        painter.drawRoundedRect(QRectF(0.5, box.center().y() - _SWATCH / 2, _SWATCH, _SWATCH), 2.5, 2.5)
         figure = self._theme.font("figure")
         width = QFontMetricsF(figure, self).horizontalAdvance(each.text)
         painter.setFont(figure)

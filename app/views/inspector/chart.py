@@ -121,7 +121,7 @@ class LineChart(QWidget):
         _, _, top = self._bounds()
         left = max(metrics.horizontalAdvance(number_text(value)) for value in round_numbers(0, top)) + _LABEL_GAP
         line = metrics.height()
-        return QRectF(left, line + 6, self.width() - left - 6, self.height() - 2 * line - 14)
+        return QRectF(left, line + 12, self.width() - left - 6, self.height() - 2 * line - 20)
 
     def _point(self, plot: QRectF, x: float, y: float) -> QPointF:
         low, high, top = self._bounds()

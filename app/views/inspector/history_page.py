@@ -1,0 +1,77 @@
+"""Speed over days and over the length of this chat, where it became worse, and every turn in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.i18n import translate
+from app.theme import Theme
+from app.turn_log import LoggedTurn, slowdowns
+from app.views.inspector import history_values
+from app.views.inspector.chart import LineChart
+from app.views.inspector.sections import Lines, Section
+
+_GAP: Final = 22
+
+
+class HistoryPage(QWidget):
+    """Drawn from the log of turns; the table opens in a window of its own, where there is room for it."""
+
+    table_requested = Signal()
+    export_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._turns: tuple[LoggedTurn, ...] = ()
+        self.context = LineChart(theme, self)
+        self.rate = LineChart(theme, self)
+        self.ttft = LineChart(theme, self)
+        self.slower = Lines(theme, "warning", self)
+        self._table = self._button(theme, translate("history_page", "All turns…"))
+        self._export = self._button(theme, translate("history_page", "Export as CSV…"))
+        self._table.clicked.connect(self.table_requested)
+        self._export.clicked.connect(self.export_requested)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self._table)
+        buttons.addWidget(self._export)
+        buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(18, 16, 18, 20)
+        column.setSpacing(_GAP)
+        for title, parts in (
+            (translate("history_page", "This chat"), (self.context,)),
+            (translate("history_page", "Speed over days"), (self.rate, self.slower)),
+            (translate("history_page", "Time to first token over days"), (self.ttft,)),
+        ):
+            column.addWidget(Section(theme, title, self, parts))
+        column.addLayout(buttons)
+        column.addStretch(1)
+        self.show_turns((), "")
+
+    @property
+    def turns(self) -> tuple[LoggedTurn, ...]:
+        """What is drawn, oldest first."""
+        return self._turns
+
+    def show_turns(self, turns: Sequence[LoggedTurn], conversation_id: str) -> None:
+        """Show the turns of all chats, and of this one in its own chart."""
+        self._turns = tuple(turns)
+        slower = slowdowns(turns)
+        own = [turn for turn in turns if turn.conversation_id == conversation_id]
+        self.context.show_chart(history_values.speed_by_context(own))
+        self.rate.show_chart(history_values.rate_over_time(turns, slower))
+        self.ttft.show_chart(history_values.ttft_over_time(turns, ()))
+        self.slower.show_lines([(history_values.slowdown_sentence(each), "") for each in slower[-3:]])
+        self._table.setEnabled(bool(turns))
+        self._export.setEnabled(bool(turns))
+
+    def _button(self, theme: Theme, label: str) -> QPushButton:
+        button = QPushButton(label, self)
+        button.setObjectName("quiet")
+        button.setFont(theme.font("list"))
+        return button

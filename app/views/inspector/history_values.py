@@ -1,0 +1,125 @@
+"""From the log of past turns to the charts and the table of the "over time" page. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from app.i18n import translate
+from app.turn_log import LoggedTurn, Slowdown
+from app.views import words
+from app.views.inspector.turn_values import not_known
+from app.views.inspector.values import Chart, Line, Mark
+
+_TOKENS: Final = ("accent", "good", "code_name", "code_literal", "muted")  # one colour a model
+
+
+def speed_by_context(turns: Sequence[LoggedTurn]) -> Chart:
+    """Tokens per second against the length of the context, of one chat."""
+    points = sorted((float(t.context), t.stats.decode_tokens_per_s) for t in turns if t.stats.decode_tokens_per_s)
+    line = Line(translate("history_values", "tok/s"), tuple((x, y) for x, y in points if y), "accent", dots=True)
+    return Chart(
+        (line,),
+        translate("history_values", "tokens of context"),
+        translate("history_values", "tok/s"),
+        empty=translate("history_values", "This chat has no answer with a speed yet."),
+    )
+
+
+def rate_over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown]) -> Chart:
+    """Tokens per second over days, a line a model."""
+    return _over_time(turns, slower, "rate")
+
+
+def ttft_over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown]) -> Chart:
+    """Time to first token over days, a line a model."""
+    return _over_time(turns, slower, "ttft")
+
+
+def _over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown], which: str) -> Chart:
+    lines = []
+    for number, model in enumerate(dict.fromkeys(turn.model for turn in turns)):
+        values = ((t.at, _value(t, which)) for t in turns if t.model == model)
+        points = tuple((at, value) for at, value in values if value is not None)
+        lines.append(Line(model, points, _TOKENS[number % len(_TOKENS)], dots=len(points) < 40))
+    name = translate("history_values", "tok/s") if which == "rate" else translate("history_values", "TTFT, seconds")
+    marks = tuple(Mark(each.at, slowdown_sentence(each)) for each in slower)
+    empty = translate("history_values", "The speed of your answers over days will stand here.")
+    return Chart(tuple(lines), "", name, marks, x_is_time=True, empty=empty)
+
+
+def _value(turn: LoggedTurn, which: str) -> float | None:
+    return turn.stats.decode_tokens_per_s if which == "rate" else turn.stats.ttft_s
+
+
+def change_name(name: str) -> str:
+    """What changed, as people read it."""
+    return {
+        "version": translate("history_values", "version"),
+        "device": translate("history_values", "device"),
+        "dtype": translate("history_values", "weight format"),
+        "kv_dtype": translate("history_values", "cache format"),
+        "path": translate("history_values", "way of computing"),
+        "threads": translate("history_values", "threads"),
+    }[name]
+
+
+def slowdown_sentence(found: Slowdown) -> str:
+    """What changed, and how much slower a token became."""
+    changes = ", ".join(
+        f"{change_name(name)} {before or not_known()} → {after or not_known()}" for name, before, after in found.changes
+    )
+    said = translate("history_values", "{model}: {percent} % slower a token since {changes}")
+    return said.format(model=found.model, percent=f"{100 * (found.factor - 1):.0f}", changes=changes)
+
+
+def headings() -> tuple[str, ...]:
+    """Of the table's columns."""
+    return (
+        translate("history_values", "When"),
+        translate("history_values", "Chat"),
+        translate("history_values", "Model"),
+        translate("history_values", "Reused"),
+        translate("history_values", "New"),
+        translate("history_values", "Answer"),
+        translate("history_values", "TTFT"),
+        translate("history_values", "tok/s"),
+        translate("history_values", "p95 ms"),
+        translate("history_values", "Stalls"),
+    )
+
+
+def cells(turn: LoggedTurn, when: str) -> tuple[str, ...]:
+    """One line of the table; a dash where something is not known."""
+    stats = turn.stats
+    gaps = stats.itl_ms
+    return (
+        when,
+        turn.title,
+        turn.model,
+        words.count(stats.cached_tokens),
+        words.count(stats.prefill_tokens),
+        words.count(stats.completion_tokens),
+        "-" if stats.ttft_s is None else words.seconds(stats.ttft_s),
+        "-" if stats.decode_tokens_per_s is None else words.rate(stats.decode_tokens_per_s),
+        "-" if gaps is None else f"{gaps.p95:.1f}",
+        "-" if turn.stalls is None else words.count(turn.stalls),
+    )
+
+
+def sort_keys(turn: LoggedTurn) -> tuple[float | str, ...]:
+    """What each column is sorted by; what is not known comes last."""
+    stats = turn.stats
+    last = float("inf")
+    return (
+        turn.at,
+        turn.title.casefold(),
+        turn.model.casefold(),
+        stats.cached_tokens,
+        stats.prefill_tokens,
+        stats.completion_tokens,
+        last if stats.ttft_s is None else stats.ttft_s,
+        last if stats.decode_tokens_per_s is None else stats.decode_tokens_per_s,
+        last if stats.itl_ms is None else stats.itl_ms.p95,
+        last if turn.stalls is None else float(turn.stalls),
+    )
