@@ -142,6 +142,14 @@ SETTINGS: Final = (
         group=mark("declarations", "Conversations"),
     ),
     Setting(
+        "auto_title",
+        "switch",
+        True,
+        mark("declarations", "Let the model name chats"),
+        mark("declarations", "After the first answer, when nothing else is to be done; a title of yours stays."),
+        group=mark("declarations", "Conversations"),
+    ),
+    Setting(
         "preset",
         "choice",
         BALANCED,
