@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from engine.explain.trace import BreakReason
+
 
 def growth_detail(nbytes: int) -> str:
     """What a token waited for while the cache moved."""
@@ -55,3 +59,211 @@ def slept_detail(milliseconds: float) -> str:
 
 def _mb(nbytes: int) -> str:
     return f"{nbytes / 1e6:,.0f} MB" if nbytes >= 10_000_000 else f"{nbytes / 1e6:,.1f} MB"
+
+
+def nothing_known() -> str:
+    """Of a turn of which nothing was noted."""
+    return "What this turn was bound by is not known."
+
+
+def nothing_known_help() -> str:
+    """What to do about it."""
+    return "A longer answer would tell more."
+
+
+def too_short() -> str:
+    """Of a reply of a token or none."""
+    return "The answer is too short to say what its speed was bound by."
+
+
+def not_measured() -> str:
+    """Where there is no profile."""
+    return "What this machine can do has not been measured yet."
+
+
+def queue(seconds: float, share: float) -> str:
+    """Waiting for other requests."""
+    return f"The question waited {_s(seconds)} for other work, {share:.0%} of the time."
+
+
+def queue_help() -> str:
+    """What to do about it."""
+    return "One answer is written at a time; stop the other one, or wait for it."
+
+
+def load(seconds: float, share: float) -> str:
+    """Waiting for the model."""
+    return f"The model was loaded first, which took {_s(seconds)}, {share:.0%} of the time."
+
+
+def load_help() -> str:
+    """What to do about it."""
+    return "It stays loaded: the next answer does not wait for it."
+
+
+def cold_start(pages: int, seconds: float, share: float) -> str:
+    """The weights came from disk."""
+    return (
+        f"It was the first answer since the model was loaded: {pages:,} pages of memory had to be read from disk, "
+        f"about {_s(seconds)} or {share:.0%} of the time."
+    )
+
+
+def cold_start_help() -> str:
+    """What to do about it."""
+    return "The next answer finds the weights in memory."
+
+
+def swap(pages: int, seconds: float, share: float) -> str:
+    """Memory came back from swap."""
+    return (
+        f"Memory is short: {pages:,} pages had to be read back from disk, "
+        f"about {_s(seconds)} or {share:.0%} of the time."
+    )
+
+
+def swap_help() -> str:
+    """What to do about it."""
+    return "Close other programs, limit the memory for caches, or choose a smaller model."
+
+
+def prefix_loss(tokens: int, seconds: float, share: float) -> str:
+    """Tokens were computed again."""
+    return (
+        f"{tokens:,} tokens that had been computed before were computed again, "
+        f"which took {_s(seconds)}, {share:.0%} of the time."
+    )
+
+
+def prefix_loss_help(reason: BreakReason) -> str:
+    """Why, and what to do about it."""
+    return _PREFIX_HELP.get(reason, "")
+
+
+def others(part: float, seconds: float) -> str:
+    """Other programs computed too."""
+    return f"Other programs used {part:.0%} of the processors and held this answer up for about {_s(seconds)}."
+
+
+def others_help() -> str:
+    """What to do about it."""
+    return "Close what else computes on this machine, or give Loquat fewer threads than there are processors."
+
+
+def throttled(seconds: float, share: float) -> str:
+    """Processors were withheld."""
+    return f"The system withheld processors from this program for {_s(seconds)}, {share:.0%} of the time."
+
+
+def throttled_help() -> str:
+    """What to do about it."""
+    return "A limit on this program or its container, or other virtual machines on the same host, cause this."
+
+
+def stalls(count: int, longest_ms: float, share: float) -> str:
+    """Tokens came late."""
+    if count == 1:
+        return f"One token came {longest_ms:,.0f} ms after the one before it: {share:.0%} of the time was that wait."
+    return f"{count:,} tokens came late, the latest by {longest_ms:,.0f} ms: {share:.0%} of the time was such waits."
+
+
+def cause_not_known() -> str:
+    """Of stalls without a cause."""
+    return "What held them up is not known."
+
+
+def prefill(tokens: int, seconds: float, rate: float) -> str:
+    """Reading the prompt."""
+    return f"Most of the time went into reading {tokens:,} new tokens: {_s(seconds)}, {rate:,.0f} tokens a second."
+
+
+def prefill_of(tokens: int, seconds: float, rate: float, best: float) -> str:
+    """Reading the prompt, beside what the machine can do."""
+    return (
+        f"Most of the time went into reading {tokens:,} new tokens: {_s(seconds)}, "
+        f"{rate:,.0f} tokens a second of the {best:,.0f} that this machine computes."
+    )
+
+
+def prefill_help(cached: int) -> str:
+    """What to do about it."""
+    if cached:
+        return f"The {cached:,} tokens before them were reused; a shorter question would be read sooner."
+    return "A shorter text would be read sooner; the next question reuses what was read now."
+
+
+def decode(nbytes: int, achieved: float) -> str:
+    """Reading memory, where the bound is not known."""
+    return f"Each token reads {_mb(nbytes)}, at {_gb(achieved)} a second."
+
+
+def bandwidth(nbytes: int, achieved: float, possible: float) -> str:
+    """Bound by reading memory."""
+    return (
+        f"Decode is bound by memory bandwidth: {_mb(nbytes)} per token at {achieved / 1e9:,.1f} of "
+        f"{possible / 1e9:,.1f} GB/s."
+    )
+
+
+def fewer_bits(times: float) -> str:
+    """What a smaller format would bring."""
+    return f"A 4-bit format would be {times:.1f} times faster."
+
+
+def few_bits_already() -> str:
+    """No smaller format is there."""
+    return "The weights are in 4 bits already; only a smaller model, or text that repeats itself, is faster."
+
+
+def cache_is_read(share: float) -> str:
+    """The conversation is longer than the model is large."""
+    return (
+        f"{share:.0%} of that is the conversation itself; a shorter one, or a smaller format for its cache, is faster."
+    )
+
+
+def step_work(step_ms: float, reading_ms: float) -> str:
+    """Bound by what compiled code does beside reading."""
+    return (
+        f"A token takes {step_ms:,.1f} ms, of which reading memory would take {reading_ms:,.1f} ms: "
+        "decode is bound by computing, not by memory."
+    )
+
+
+def step_work_help() -> str:
+    """What to do about it."""
+    return "A smaller model is faster; so are more processors, where there are any left."
+
+
+def overhead(step_ms: float, reading_ms: float) -> str:
+    """Bound by the interpreter."""
+    return (
+        f"A token takes {step_ms:,.1f} ms, of which reading memory would take {reading_ms:,.1f} ms: "
+        "decode is bound by the overhead of starting many small operations."
+    )
+
+
+def overhead_help(device: str) -> str:
+    """What to do about it."""
+    if device == "cpu":
+        return "The 4-bit and 8-bit formats run in compiled code, which has next to none."
+    return "Replaying the step as a graph removes most of it, where this model allows it."
+
+
+def _s(seconds: float) -> str:
+    return f"{seconds:,.1f} s" if seconds >= 1 else f"{1000 * seconds:,.0f} ms"
+
+
+def _gb(nbytes: float) -> str:
+    return f"{nbytes / 1e9:,.1f} GB"
+
+
+_PREFIX_HELP: Final = {
+    BreakReason.EDITED: "An earlier message was edited, and everything after it had to be read again.",
+    BreakReason.OTHER_BRANCH: "Another version of a message was chosen, and everything after it had to be read again.",
+    BreakReason.TEMPLATE: "The model's chat template writes earlier messages differently now; another model may not.",
+    BreakReason.LEFT_OUT: "The context is full, so the oldest turns were left out; a new chat starts afresh.",
+    BreakReason.EVICTED: "Its cache had made room for other chats; more memory or disk for caches keeps it.",
+    BreakReason.MODEL_CHANGED: "The cache of another model or format cannot be used; it is built once for this one.",
+    BreakReason.MARKS: "A model of this kind can go back to a few places only, and an edit lies between them.",
+}

@@ -1,0 +1,126 @@
+"""Measures what this machine can do with the loaded model, in one or two seconds, on the thread that owns the model."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import psutil
+import torch
+
+from engine.explain.facts import model_facts
+from engine.explain.profile import (
+    Bandwidth,
+    MachineProfile,
+    load_profile,
+    processor_name,
+    profile_path,
+    save_profile,
+)
+from engine.explain.trace import ModelFacts
+from engine.kernels.team import Team
+from engine.loader import LoadedModel
+from engine.runner import AnyRunner
+
+_log = logging.getLogger(__name__)
+
+_SMALL, _LARGE = 32 << 20, 256 << 20  # bytes read; larger than any processor's cache, the latter
+_RUNS: Final = 4
+_STEPS: Final = 12
+_PROMPT: Final = 64  # tokens
+_ENOUGH_S: Final = 0.3  # of one measurement: then it is not repeated
+
+Stop = Callable[[], bool]
+
+
+def machine_profile(model: LoadedModel, cache_folder: Path, stop: Stop = lambda: False) -> MachineProfile | None:
+    """The profile that was kept, or one that is measured now and kept.
+
+    Args:
+        model: With no turn in progress.
+        cache_folder: Where profiles are kept.
+        stop: Polled between measurements of at most some tenths of a second.
+
+    Returns:
+        None if it was stopped.
+    """
+    facts = model_facts(model)
+    path = profile_path(cache_folder, facts, _processor(facts.device))
+    profile = load_profile(path)
+    if profile is None and (profile := _measured(model.runner, facts, stop)):
+        try:
+            save_profile(profile, path)
+        except OSError as error:
+            _log.warning("What this machine can do was not kept and will be measured again: %s", error)
+    return profile
+
+
+def _measured(runner: AnyRunner, facts: ModelFacts, stop: Stop) -> MachineProfile | None:
+    cache = runner.new_cache()
+    ids = [n % runner.vocab_size for n in range(min(_PROMPT, runner.context_limit // 2))]
+    runner.prefill(ids[:8], cache)  # the first pass also brings what is not in memory yet
+    if stop():
+        return None
+    prefill_s = _best(lambda: runner.prefill(ids, runner.new_cache()), 3, stop)
+    steps = [_timed(lambda: runner.decode(ids[0], cache)) for _ in range(_STEPS) if not stop()]
+    bandwidths = tuple(_bandwidths(facts, stop))
+    if stop():
+        return None
+    return MachineProfile(
+        processor=_processor(facts.device),
+        device=facts.device,
+        threads=facts.threads,
+        format=facts.dtype,
+        path=facts.path,
+        bandwidths=bandwidths,
+        matrix_rate=2 * facts.linear_parameters * len(ids) / prefill_s if prefill_s > 0 else None,
+        step_s=min(steps),  # the machine may be busy now; what it can do is wanted
+        step_bytes=facts.weight_bytes_per_token,
+    )
+
+
+def _bandwidths(facts: ModelFacts, stop: Stop) -> Iterator[Bandwidth]:
+    """Of a small run of memory, of one as large as the weights, and of a large one."""
+    most = max(_SMALL, min(_LARGE, psutil.virtual_memory().available // 8))
+    sizes = {min(most, max(_SMALL, size)) // 4096 * 4096 for size in (_SMALL, facts.weight_bytes_per_token, most)}
+    for size in sorted(sizes):
+        if stop():
+            return
+        read = _reader(facts, size)
+        seconds = _best(read, _RUNS, stop)
+        if seconds > 0:
+            yield Bandwidth(size, size / seconds)
+
+
+def _reader(facts: ModelFacts, size: int) -> Callable[[], object]:
+    """What reads so many bytes on the device, in as many threads as compute there."""
+    if facts.device == "cpu":
+        team = Team(max(1, facts.threads))
+        parts = np.array_split(np.ones(size // 8, np.int64), team.threads)
+        return lambda: team.run(lambda number, _threads: np.maximum.reduce(parts[number]))
+    numbers = torch.ones(size // 4, device=facts.device)
+    return lambda: numbers.max().item()  # which waits for the device
+
+
+def _best(action: Callable[[], object], runs: int, stop: Stop) -> float:
+    """Seconds of the fastest of some runs; what took long is not repeated."""
+    best = _timed(action)
+    for _ in range(runs - 1):
+        if best > _ENOUGH_S or stop():
+            break
+        best = min(best, _timed(action))
+    return best
+
+
+def _timed(action: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    action()
+    return time.perf_counter() - began
+
+
+def _processor(device: str) -> str:
+    return str(torch.cuda.get_device_name()) if device == "cuda" else processor_name()
