@@ -1,0 +1,182 @@
+"""What exporting and importing have in common: a choice, progress that can be cancelled, the result in words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.i18n import translate
+from app.theme import Theme
+from app.views.controls import Label
+from app.views.dialogs import SheetDialog
+from app.views.progress_card import ProgressLine
+
+WIDTH: Final = 480
+_CARD_WIDTH: Final = 200
+_LIST_HEIGHT: Final = 120
+_RATE_AFTER_S: Final = 0.8  # a rate over less time jumps about
+
+
+class OptionCard(QPushButton):
+    """One of several choices: what it is, and one sentence about it."""
+
+    def __init__(self, theme: Theme, title: str, sentence: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("example")
+        self.setCheckable(True)
+        self.setAutoExclusive(True)
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(sentence)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 14, 10)
+        column.setSpacing(3)
+        column.addWidget(Label(theme, title, "button"))
+        column.addWidget(Label(theme, sentence, "small", "muted"))
+        self._column = column
+        for label in self.findChildren(QLabel):
+            label.setWordWrap(True)
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def sizeHint(self) -> QSize:
+        return QSize(_CARD_WIDTH, self._column.totalHeightForWidth(_CARD_WIDTH))
+
+
+class TransferDialog(SheetDialog):
+    """A dialog that goes on while something is written or read; closing it meanwhile asks for that to end.
+
+    Args:
+        action: Words of the button that begins.
+    """
+
+    cancel_requested = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        title: str,
+        sentence: str,
+        action: str,
+        parent: QWidget | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(theme, title, sentence, parent)
+        self.setFixedWidth(WIDTH)
+        self._clock = clock
+        self._began: tuple[float, int] | None = None
+        self._working = False
+        self.choice = QWidget(self)
+        self.column.addSpacing(6)
+        self.column.addWidget(self.choice)
+        self._state = Label(theme, "", "list")
+        self._state.setWordWrap(True)
+        self._line = ProgressLine(theme, self)
+        self.column.addWidget(self._state)
+        self.column.addWidget(self._line)
+        self._list = self.add_text("", translate("transfer_dialog", "What was left out, and why"), 5)
+        self._list.setFont(theme.font("list"))
+        self._list.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._list.setFixedHeight(_LIST_HEIGHT)
+        self._list.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.close_button = self.add_button(translate("transfer_dialog", "Cancel"))
+        self.action_button = self.add_button(action, primary=True)
+        self.close_button.clicked.connect(self.reject)
+        self.finish_layout()
+        for part in (self._state, self._line, self._list):
+            part.hide()
+
+    @property
+    def sentence_shown(self) -> str:
+        """What it says of the progress or the result; empty before anything was begun."""
+        return "" if self._state.isHidden() else self._state.text()
+
+    @property
+    def left_out(self) -> str:
+        """The lines about what was left out."""
+        return self._list.toPlainText()
+
+    @property
+    def share(self) -> float | None:
+        """How much is done, between 0 and 1; None while that is not known."""
+        return self._line.share
+
+    @property
+    def working(self) -> bool:
+        """Whether something is being written or read."""
+        return self._working
+
+    def show_failure(self, sentence: str) -> None:
+        """Say why it could not be done; it can be tried once more."""
+        self._end(sentence)
+        self._state.setProperty("tone", "warning")
+        self._repolish()
+        self.choice.show()
+        self.action_button.show()
+        self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit()
+
+    def reject(self) -> None:
+        if self._working:
+            self.cancel_requested.emit()
+        super().reject()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._working:
+            self.cancel_requested.emit()
+        super().closeEvent(event)
+
+    def _work(self, sentence: str, share: float | None) -> None:
+        """Show that something goes on."""
+        self._working = True
+        self.choice.hide()
+        self._list.hide()
+        self.action_button.hide()
+        self._state.setProperty("tone", "text")
+        self._repolish()
+        self._state.setText(sentence)
+        self._state.show()
+        self._line.show()
+        self._line.show_share(share)
+        self.close_button.setText(translate("transfer_dialog", "Cancel"))
+        self._fit()
+
+    def _end(self, sentence: str, left_out: str = "") -> None:
+        """Show how it ended."""
+        self._working = False
+        self._began = None
+        self._line.hide()
+        self._state.setText(sentence)
+        self._state.show()
+        self._list.setPlainText(left_out)
+        self._list.setVisible(bool(left_out))
+        self.action_button.hide()
+        self.close_button.setText(translate("transfer_dialog", "Close"))
+        self.close_button.setFocus()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Be as high as what is shown."""
+        self.column.activate()
+        self.setFixedHeight(self.column.totalHeightForWidth(WIDTH))
+
+    def _rate(self, done: int) -> float | None:
+        """How much was done a second since the first call; None while that is not known."""
+        now = self._clock()
+        if self._began is None or done < self._began[1]:
+            self._began = (now, done)
+        elapsed, gained = now - self._began[0], done - self._began[1]
+        return gained / elapsed if elapsed >= _RATE_AFTER_S and gained > 0 else None
+
+    def _repolish(self) -> None:
+        """Take the colour of a tone that has changed."""
+        self._state.style().unpolish(self._state)
+        self._state.style().polish(self._state)
