@@ -115,7 +115,7 @@ def stalled(gaps: Sequence[float], free: int = 0) -> tuple[int, ...]:
 
 def shares(phases: Phases) -> tuple[Share, ...]:
     """The time bar: every phase that is known and took time, in order; their shares sum to 1."""
-    known = [(name, seconds) for name, seconds in phases.named() if seconds is not None and seconds > 0]
+    known = [(name, s) for name, s in phases.named() if s is not None and s > 0 and math.isfinite(s)]
     whole = sum(seconds for _, seconds in known)
     return tuple(Share(name, 1000 * seconds, seconds / whole) for name, seconds in known) if whole > 0 else ()
 
