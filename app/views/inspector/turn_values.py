@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -51,7 +52,7 @@ def not_known() -> str:
 
 def milliseconds(value: float | None) -> str:
     """A duration, such as "4 ms" or "0.21 s"."""
-    if value is None:
+    if value is None or not math.isfinite(value):
         return not_known()
     if value >= 1000:
         return words.seconds(value / 1000)

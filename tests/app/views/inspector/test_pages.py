@@ -1,0 +1,156 @@
+"""The inspector's pages over example turns: what they show, and what their sliders and buttons do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.theme import Theme
+from app.turn_log import LoggedTurn
+from app.views.inspector.cache_page import CachePage, comparison_sentence
+from app.views.inspector.history_page import HistoryPage
+from app.views.inspector.inspector import Inspector
+from app.views.inspector.memory_page import MemoryPage
+from app.views.inspector.turn_page import TurnPage
+from app.views.inspector.turns_dialog import TurnsDialog
+from engine.explain.comparison import Candidate, Comparison, Step
+from engine.explain.plan import TurnsLeft
+from engine.explain.trace import ModelFacts, TurnTrace
+from engine.stats import ItlMs, TurnStats
+from tests.app.views.inspector.traces import MEMORY, turn
+
+
+@pytest.fixture
+def inspector(theme: Theme, qtbot: Any) -> Inspector:
+    made = Inspector(theme)
+    qtbot.addWidget(made)
+    made.resize(352, 900)
+    made.show()
+    return made
+
+
+def test_a_turn_is_shown_and_one_without_a_trace_says_so(inspector: Inspector) -> None:
+    page = inspector.turn
+    assert not page.time.isVisible()
+    page.show_trace(turn(), 54.0)
+    page.show_verdict("Decode is bound by memory bandwidth.", "A 4-bit format would be 1.8 times faster.")
+    assert page.time.aside == "2.33 s"
+    assert ("Screen", "54.0 tok/s") in page.figures.texts
+    assert page.verdict.text.endswith("1.8 times faster.")
+    assert page.compare.isVisible()
+    page.show_trace(TurnTrace())
+    assert page.time.aside == "not known"
+    assert not page.compare.isVisible()
+    page.show_trace(None)
+    assert not page.verdict.isVisible()
+
+
+def test_nothing_is_wider_than_the_inspector(inspector: Inspector) -> None:
+    inspector.turn.show_trace(turn(), 54.0)
+    assert inspector.turn.minimumSizeHint().width() <= inspector.width()
+
+
+def test_the_token_sequences_are_asked_for(inspector: Inspector, qtbot: Any) -> None:
+    inspector.turn.show_trace(turn())
+    with qtbot.waitSignal(inspector.turn.compare_tokens_requested) as told:
+        inspector.turn.compare.click()
+    assert told.args == [turn().prefix]
+
+
+def test_pages_are_chosen_with_the_keyboard(inspector: Inspector, theme: Theme, qtbot: Any) -> None:
+    inspector.add_page("memory", "Memory", MemoryPage(theme, inspector))
+    assert inspector.page == "turn"
+    tab = inspector._tabs["memory"]
+    tab.setFocus()
+    with qtbot.waitSignal(inspector.page_chosen):
+        QTest.keyClick(tab, Qt.Key.Key_Space)
+    assert inspector.page == "memory"
+    assert tab.isChecked()
+    assert not inspector._tabs["turn"].isChecked()
+
+
+def test_sliders_answer_at_once_what_fits(theme: Theme, qtbot: Any) -> None:
+    page = MemoryPage(theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    page.show_memory(MEMORY, ModelFacts(layers=30, kv_heads=3, head_dim=64), 705, TurnsLeft(40, 180, 7_400))
+    assert page.turns.texts == ("About 40 turns are left in this context: 7,400 tokens, at 180 a turn.",)
+    assert ("Keys, and values, of a layer", "[1, 3, 705, 64]") in page.rows.texts
+    assert page.context.value == 8_192
+    assert page.answer.texts[0].startswith("Fits: ")
+    page.chats.slider.setValue(page.chats.slider.maximum())
+    assert page.answer.texts[0].startswith("Does not fit by ")
+    smaller = page.answer.texts[0]
+    page.kind.slider.setValue(1)
+    assert page.answer.texts[0] != smaller
+    page.context.slider.setValue(0)
+    assert page.answer.texts[0].startswith("Fits: ")
+
+
+def test_memory_that_is_not_known_is_not_drawn(theme: Theme, qtbot: Any) -> None:
+    page = MemoryPage(theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    page.show()
+    assert not page.now.isVisible()
+    page.show_memory(replace(MEMORY, kv_rows=0, kv_dtype="", kv_dtypes=()), ModelFacts(), 0, None)
+    assert page.turns.texts == ("How many turns are left is not known yet.",)
+
+
+def comparison(equal: bool = True) -> Comparison:
+    first = Step(705, 0.31, (1, 3, 705, 64), 30, 32_000_000, (Candidate(5, "The\n", 0.41),))
+    second = Step(1, 0.004, (), 0, 0, ())
+    return Comparison(705, first, second, (4.0,) * 32, (320.0,) * 30, equal, "The cat")
+
+
+def test_the_comparison_is_started_cancelled_and_shown(theme: Theme, qtbot: Any) -> None:
+    page = CachePage(theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    with qtbot.waitSignal(page.compare_requested):
+        page.button.click()
+    page.show_progress((3, 64))
+    assert page.button.text() == "Cancel (3 of 64 tokens)"
+    with qtbot.waitSignal(page.cancel_requested):
+        page.button.click()
+    page.show_progress(None)
+    page.show_comparison(comparison())
+    assert page.said.texts == ("Without the cache a token takes 80.0 times as long. Both gave the same tokens.",)
+    assert ("Next token", "“The⏎”  #5  41.0 %") in page.prefill.texts
+    assert ("Cache afterwards", "not known") in page.step.texts
+    assert "differ" in comparison_sentence(comparison(equal=False))
+    assert "too few" in comparison_sentence(replace(comparison(), cached_ms=()))
+
+
+def logged(number: int, rate: float | None = 240.0) -> LoggedTurn:
+    gaps = None if rate is None else ItlMs(4.0, 5.0, 9.0)
+    stats = TurnStats(700, 612, 41, 103, 0.0, 0.0, 0.2, None if rate is None else 0.2, rate, gaps, 1, 2.1)
+    return LoggedTurn(1_700_000_000.0 + number, f"m{number}", "c1", f"Chat {number}", "smollm2", stats)
+
+
+def test_the_table_sorts_by_numbers_and_what_is_not_known_comes_last(theme: Theme, qtbot: Any) -> None:
+    dialog = TurnsDialog(theme, [logged(1, 9.5), logged(2, 240.0), logged(3, None)], None)  # type: ignore[arg-type]
+    qtbot.addWidget(dialog)
+    dialog.table.sortByColumn(7, Qt.SortOrder.AscendingOrder)
+    model = dialog.table.model()
+    assert [model.index(row, 7).data() for row in range(3)] == ["9.5", "240", "-"]
+    with qtbot.waitSignal(dialog.turn_chosen) as told:
+        dialog.table.activated.emit(model.index(0, 0))
+    assert told.args == ["c1", "m1"]
+
+
+def test_history_is_empty_at_first_and_drawn_later(theme: Theme, qtbot: Any) -> None:
+    page = HistoryPage(theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    assert not page._export.isEnabled()
+    page.show_turns([logged(number) for number in range(5)], "c1")
+    assert page._export.isEnabled()
+    assert "5" in page.context.accessibleName()
+
+
+def test_a_turn_page_stands_alone(theme: Theme, qtbot: Any) -> None:
+    page = TurnPage(theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    page.show_trace(turn())
+    assert "Stall of 110 ms before token 42" in page.summary
