@@ -18,7 +18,7 @@ from app.palette import PaletteEntry
 from app.records import Attachment
 from app.theme import Theme
 from app.views.attached_files import AttachedFiles
-from app.views.controls import QuietButton
+from app.views.controls import QuietButton, plain_tip
 from app.views.cost_line import CostLine, Saying, cost_saying
 from app.views.editor import QuestionEditor
 from app.views.queued_line import QueuedLine
@@ -230,7 +230,7 @@ class Composer(QFrame):
         short = name if len(name) <= _NAME_LENGTH else f"{name[: _NAME_LENGTH - 1]}…"
         self._assistant.setText(translate("composer", "Assistant: {name}").format(name=short))
         self._assistant.setAccessibleName(translate("composer", "Choose the assistant, now {name}").format(name=name))
-        self._assistant.setToolTip(self._assistant.accessibleName())
+        self._assistant.setToolTip(plain_tip(self._assistant.accessibleName()))
         self._assistant.updateGeometry()
 
     def focus_editor(self) -> None:

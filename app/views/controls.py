@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
@@ -20,6 +21,11 @@ def is_typing(event: QKeyEvent) -> bool:
     return event.text().isprintable() and bool(event.text().strip()) and not event.modifiers() & commands
 
 
+def plain_tip(text: str) -> str:
+    """A tool tip that is shown as it is written: Qt takes text with tags for HTML, and loads the pictures it names."""
+    return f"<qt>{escape(text)}</qt>" if "<" in text else text
+
+
 class QuietButton(QAbstractButton):
     """A button that is only words. It may be hidden from view until its surroundings are hovered or it has focus."""
 
@@ -30,7 +36,7 @@ class QuietButton(QAbstractButton):
         self.setText(text)
         self.setFont(theme.font("small"))
         self.setAccessibleName(name)
-        self.setToolTip(name)
+        self.setToolTip(plain_tip(name))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
@@ -104,7 +110,7 @@ class IconButton(QAbstractButton):
         self._side = side
         self.setFixedSize(side, side)
         self.setAccessibleName(name)
-        self.setToolTip(name)
+        self.setToolTip(plain_tip(name))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
@@ -189,7 +195,7 @@ class ElidedLabel(Label):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
-        self.setToolTip(self.text() if shown != self.text() else "")
+        self.setToolTip(plain_tip(self.text()) if shown != self.text() else "")
         self.style().drawItemText(
             painter, self.rect(), int(self.alignment()), self.palette(), True, shown, self.foregroundRole()
         )

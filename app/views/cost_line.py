@@ -12,6 +12,7 @@ from app.i18n import translate
 from app.live import DraftCost
 from app.theme import Theme
 from app.views import words
+from app.views.controls import plain_tip
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class CostLine(QWidget):
         """Say something else."""
         self._saying = saying
         self.setAccessibleName(self.text)
-        self.setToolTip(self.text)
+        self.setToolTip(plain_tip(self.text))
         self.update()
 
     def sizeHint(self) -> QSize:

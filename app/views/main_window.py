@@ -68,6 +68,7 @@ class MainWindow(QWidget):
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.start_page)
         self._pages.addWidget(self.chat)
+        self._pages.setMinimumHeight(1)  # in a low window the page is cut, never what one writes in
         self._main = QWidget(self)
         column = QVBoxLayout(self._main)
         column.setContentsMargins(0, 0, 0, 0)

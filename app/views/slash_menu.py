@@ -146,5 +146,5 @@ class SlashMenu(QFrame):
 
 def _row(entry: PaletteEntry) -> Choice:
     """A command as one writes it, then what it does."""
-    written = f"/{entry.id} {entry.argument}".rstrip()
+    written = f"/{entry.id} [{entry.argument}]" if entry.argument else f"/{entry.id}"
     return Choice(entry.id, written, ((0, len(entry.id) + 1),), entry.label, entry.hint)
