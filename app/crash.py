@@ -14,6 +14,7 @@ from types import TracebackType
 
 from PySide6.QtCore import QObject, Qt, Signal, qVersion
 
+from app.i18n import translate
 from engine.errors import EngineError
 
 log = logging.getLogger(__name__)
@@ -92,7 +93,7 @@ class CrashGuard(QObject):
         log.error("nobody caught this", exc_info=(kind, error, trace))
         # Frames without their values: those could hold the person's words.
         text = "".join(traceback.format_exception(kind, error, trace))
-        self._caught.emit("Something went wrong inside Loquat.", text)
+        self._caught.emit(translate("crash", "Something went wrong inside Loquat."), text)
 
     def _handle(self, sentence: str, trace: str) -> None:
         if self._handling:

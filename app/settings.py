@@ -80,6 +80,10 @@ class Settings(QObject):
         """How replies are sampled."""
         return SamplingParams(**{name: self._values[name] for name in (*presets.NAMES, "seed", "max_tokens")})
 
+    def for_chats(self) -> dict[str, Any]:
+        """What a chat can do otherwise: the system prompt, and the values of sampling."""
+        return {name: self._values[name] for name in ("system_prompt", *presets.NAMES, "seed", "max_tokens")}
+
     def look(self) -> Look:
         """Accent, font, text size and density."""
         value = self._values

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from app.i18n import translate
 from app.theme import Theme
 from app.views.controls import Label
+
+
+def make_button(theme: Theme, label: str, parent: QWidget, primary: bool = False) -> QPushButton:
+    """A button of a dialog; the primary one is filled with the accent."""
+    button = QPushButton(label, parent)
+    button.setObjectName("send" if primary else "quiet")
+    button.setFont(theme.font("button" if primary else "list"))
+    button.setAutoDefault(False)
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    return button
+
+
+def fit(dialog: QDialog, size: QSize) -> None:
+    """Give a dialog its size, less where the window over which it opens is smaller."""
+    parent = dialog.parentWidget()
+    dialog.resize(size.boundedTo(parent.size() - QSize(40, 60)) if parent is not None else size)
 
 
 class SheetDialog(QDialog):
@@ -47,14 +64,11 @@ class SheetDialog(QDialog):
 
     def add_button(self, label: str, primary: bool = False) -> QPushButton:
         """A button at the right; the primary one is what Enter presses."""
-        button = QPushButton(label, self)
-        button.setObjectName("send" if primary else "quiet")
-        button.setFont(self._theme.font("button" if primary else "list"))
+        button = make_button(self._theme, label, self, primary)
         button.setDefault(primary)
         button.setAutoDefault(primary)
         if primary:
             button.setFocus()
-        button.setCursor(Qt.CursorShape.PointingHandCursor)
         self._buttons.addWidget(button)
         return button
 
@@ -69,8 +83,8 @@ class ConfirmDialog(SheetDialog):
 
     def __init__(self, theme: Theme, title: str, sentence: str, action: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, title, sentence, parent)
-        self.setMinimumWidth(400)
-        cancel = self.add_button("Cancel")
+        self.setMinimumWidth(theme.wide(400))
+        cancel = self.add_button(translate("dialogs", "Cancel"))
         self.confirm_button = self.add_button(action, primary=True)
         cancel.clicked.connect(self.reject)
         self.confirm_button.clicked.connect(self.accept)
@@ -81,12 +95,13 @@ class LinkDialog(SheetDialog):
     """Shows the address of a link; accepted means that it may be opened in the browser."""
 
     def __init__(self, theme: Theme, address: str, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Open this link?", "It opens in your browser, outside Loquat.", parent)
-        self.resize(480, 0)
-        self.address_field = self.add_text(address, "Address of the link", 2)
-        copy = self.add_button("Copy address")
-        cancel = self.add_button("Cancel")
-        self.open_button = self.add_button("Open", primary=True)
+        title = translate("dialogs", "Open this link?")
+        super().__init__(theme, title, translate("dialogs", "It opens in your browser, outside Loquat."), parent)
+        self.resize(theme.wide(480), 0)
+        self.address_field = self.add_text(address, translate("dialogs", "Address of the link"), 2)
+        copy = self.add_button(translate("dialogs", "Copy address"))
+        cancel = self.add_button(translate("dialogs", "Cancel"))
+        self.open_button = self.add_button(translate("dialogs", "Open"), primary=True)
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(address))
         cancel.clicked.connect(self.reject)
         self.open_button.clicked.connect(self.accept)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
@@ -22,23 +21,12 @@ from PySide6.QtWidgets import (
 
 from app.i18n import translate
 from app.setting import Setting
-from app.theme import FontRole, Theme
-from app.views.controls import IconButton, Label
-from app.views.dialogs import ConfirmDialog
-from app.views.look_fields import AccentField, FontField
-from app.views.setting_fields import ChoiceField, NumberField, SwitchField, TextField
+from app.theme import Theme
+from app.views.controls import Label
+from app.views.dialogs import ConfirmDialog, fit, make_button
+from app.views.setting_row import SettingRow
 
 _SIZE: Final = QSize(720, 660)
-Field = SwitchField | ChoiceField | NumberField | TextField | AccentField
-_FIELDS: Final[Mapping[str, type[Field]]] = {
-    "switch": SwitchField,
-    "choice": ChoiceField,
-    "number": NumberField,
-    "integer": NumberField,
-    "text": TextField,
-    "accent": AccentField,
-    "font": FontField,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,83 +43,6 @@ class Place:
     setting: str
 
 
-def make_field(theme: Theme, setting: Setting, parent: QWidget) -> Field:
-    """The control for a setting."""
-    return _FIELDS[setting.kind](theme, setting, parent)
-
-
-class SettingRow(QWidget):
-    """One setting: what it is, what it does, its control, and Reset while it differs from its default."""
-
-    changed = Signal(str, object)
-    reset_requested = Signal(str)
-
-    def __init__(self, theme: Theme, setting: Setting, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setting = setting
-        self.field = make_field(theme, setting, self)
-        self._reset = IconButton(theme, "reset", _reset_name(setting), self, 28)
-        hint = f"{setting.shown_help} {_bounds(setting)}".strip()
-        self._help = Label(theme, hint, "small", "muted")
-        self._help.setWordWrap(True)
-        self._wrong = Label(theme, "", "small", "warning")
-        self._wrong.setWordWrap(True)
-        self._wrong.hide()
-        self._lay_out(theme)
-        self.field.changed.connect(partial(self.changed.emit, setting.name))
-        self.field.refused.connect(self._show_refusal)
-        self._reset.clicked.connect(partial(self.reset_requested.emit, setting.name))
-
-    @property
-    def reset_button(self) -> IconButton:
-        """Goes back to the default."""
-        return self._reset
-
-    @property
-    def refusal(self) -> str:
-        """Why what is in the field is not taken; empty if it is."""
-        return self._wrong.text()
-
-    def show_value(self, value: Any) -> None:  # noqa: ANN401 - of the setting's kind
-        """Show a value."""
-        self.field.show_value(value)
-        self._reset.setVisible(value != self.setting.default)
-
-    def matches(self, words: str) -> bool:
-        """Whether all words stand in what is said of the setting."""
-        setting = self.setting
-        shown = (setting.shown_label, setting.shown_help, setting.shown_group, *setting.shown_choices.values())
-        text = " ".join((*shown, setting.label, setting.name)).lower()
-        return all(word in text for word in words.lower().split())
-
-    def _show_refusal(self, sentence: str) -> None:
-        self._wrong.setText(sentence)
-        self._wrong.setVisible(bool(sentence))
-
-    def _lay_out(self, theme: Theme) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(Label(theme, self.setting.shown_label, "list"))
-        words.addWidget(self._help)
-        words.addWidget(self._wrong)
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addLayout(words, 1)
-        policy = self._reset.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self._reset.setSizePolicy(policy)
-        wide = self.setting.kind == "text"
-        parts: tuple[QWidget, ...] = (self._reset,) if wide else (self._reset, self.field)
-        for part in parts:
-            top.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.space(8), 0, theme.space(8))
-        column.setSpacing(8)
-        column.addLayout(top)
-        if wide:
-            column.addWidget(self.field)
-
-
 class SettingsDialog(QDialog):
     """Shows the settings and emits what the person wants changed; the values come back by `show_value`."""
 
@@ -146,9 +57,7 @@ class SettingsDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("sheet")
         self.setWindowTitle(translate("settings_dialog", "Settings"))
-        size = QSize(theme.wide(_SIZE.width()), theme.wide(_SIZE.height()))
-        room = parent.size() if parent is not None else size
-        self.resize(size.boundedTo(room - QSize(40, 80)))
+        fit(self, QSize(theme.wide(_SIZE.width()), theme.wide(_SIZE.height())))
         self._theme = theme
         self._rows = [SettingRow(theme, setting, self) for setting in settings]
         self._headings: dict[str, Label] = {}
@@ -162,9 +71,9 @@ class SettingsDialog(QDialog):
         self._note = QFrame(self)
         self._area = QScrollArea(self)
         self._page = QWidget(self)
-        self._reload = self._button(translate("settings_dialog", "Load the model again"), "send", "button")
-        self._reset_all = self._button(translate("settings_dialog", "Reset all"), "quiet", "list")
-        self._close = self._button(translate("settings_dialog", "Close"), "quiet", "list")
+        self._reload = make_button(theme, translate("settings_dialog", "Load the model again"), self, primary=True)
+        self._reset_all = make_button(theme, translate("settings_dialog", "Reset all"), self)
+        self._close = make_button(theme, translate("settings_dialog", "Close"), self)
         self._lay_out()
         self._connect()
         for row in self._rows:
@@ -251,14 +160,6 @@ class SettingsDialog(QDialog):
             heading.setVisible(group in found)
         self._nothing.setVisible(not found)
 
-    def _button(self, label: str, kind: str, role: FontRole) -> QPushButton:
-        button = QPushButton(label, self)
-        button.setObjectName(kind)
-        button.setFont(self._theme.font(role))
-        button.setAutoDefault(False)
-        button.setCursor(Qt.CursorShape.PointingHandCursor)
-        return button
-
     def _lay_out(self) -> None:
         top = QVBoxLayout()
         top.setContentsMargins(24, 22, 24, 12)
@@ -317,14 +218,3 @@ class SettingsDialog(QDialog):
         sentence.setWordWrap(True)
         row.addWidget(sentence, 1)
         row.addWidget(self._reload)
-
-
-def _reset_name(setting: Setting) -> str:
-    return translate("settings_dialog", "Reset: {name}").format(name=setting.shown_label)
-
-
-def _bounds(setting: Setting) -> str:
-    if setting.kind not in ("number", "integer") or setting.high > 1_000_000_000:
-        return ""
-    words = translate("settings_dialog", "{range}.").format(range=setting.range)
-    return words[0].upper() + words[1:]
