@@ -34,6 +34,7 @@ def _chat_actions() -> tuple[Action, ...]:
     group = translate("actions", "Chat")
     return (
         Action("new_chat", translate("actions", "New chat"), group, "Ctrl+N", "new"),
+        Action("search_chats", translate("actions", "Search all chats"), group, "Ctrl+Shift+F", "search"),
         Action("check_chat", translate("actions", "Check that reuse changes no answer"), group, "", "check"),
         Action("delete_chat", translate("actions", "Delete this chat"), group, "", "delete"),
     )

@@ -17,6 +17,7 @@ from app.session import Session
 from app.settings import Settings
 from app.shown_chat import ShownChat
 from app.theme import Theme
+from app.views import words
 from app.views.main_window import MainWindow
 
 
@@ -59,6 +60,13 @@ class Conductor(QObject):
         window.header.default_requested.connect(chats.models.set_default)
         window.header.remove_requested.connect(dialogs.confirm_removal)
         window.header.check_requested.connect(chats.check_current)
+        window.header.rename_requested.connect(self._rename_current)
+        window.header.delete_requested.connect(self._delete_current)
+        window.header.inspector_toggled.connect(window.toggle_inspector)
+        window.inspector_toggled.connect(window.header.show_inspector)
+        window.start_page.file_requested.connect(dialogs.choose_model_file)
+        window.start_page.folder_requested.connect(dialogs.choose_model_folder)
+        window.start_page.retry_requested.connect(partial(chats.load_model, None))
         window.header.settings_requested.connect(dialogs.show_settings)
         window.header.theme_requested.connect(self._choose_theme)
         window.chat.link_activated.connect(dialogs.show_link)
@@ -81,6 +89,7 @@ class Conductor(QObject):
             "stop": self.shown.stop,
             "regenerate": self.shown.regenerate_last,
             "jump_to_end": self._window.chat.jump_to_end,
+            "search_chats": self._search,
             "toggle_sidebar": self._window.toggle_sidebar,
             "toggle_inspector": self._window.toggle_inspector,
             "settings": self.dialogs.show_settings,
@@ -118,6 +127,14 @@ class Conductor(QObject):
     def _after_choice(self) -> None:
         self._window.fold_overlay()
         self._window.composer.focus_editor()
+
+    def _rename_current(self, title: str) -> None:
+        if self._chats.current is not None:
+            self._chats.rename(self._chats.current.conversation.id, title)
+
+    def _search(self) -> None:
+        self._window.show_sidebar(True)
+        self._window.sidebar.focus_search()
 
     def _delete_current(self) -> None:
         if self._chats.current is not None:
@@ -163,6 +180,7 @@ class Conductor(QObject):
         self._window.header.show_model(model)
         self._window.progress.show_model(model)
         self._window.start_page.show_model(model)
+        self._window.sidebar.show_online(words.online(model))
         self._window.status.show_model(model)
         self.shown.refresh_model()
 

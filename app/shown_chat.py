@@ -100,7 +100,7 @@ class ShownChat(QObject):
 
     def show_title(self, conversation: Conversation) -> None:
         """Show the title of the conversation on view."""
-        self._window.header.show_title(conversation.title or untitled())
+        self._window.header.show_title(conversation.title or untitled(), stored=bool(conversation.title))
         self._window.show_title(conversation.title)
 
     def _each(self, session: Session, do: Callable[[SignalInstance, Callable[..., None]], object]) -> None:

@@ -198,13 +198,14 @@ class ChatHeader(QFrame):
             (translate("chat_header", "Find in this chat…") + "\tCtrl+F", self.find_requested),
             (translate("chat_header", "Copy as Markdown"), self.copy_requested),
             (translate("chat_header", "Export this chat…"), self.export_requested),
-            (translate("chat_header", "Check this chat"), self.check_requested),
             (translate("chat_header", "Archive"), self.archive_requested),
             (translate("chat_header", "Delete"), self.delete_requested),
         ):
             action = menu.addAction(label)
             action.setEnabled(self._stored)
             action.triggered.connect(do)
+        check = menu.addAction(translate("chat_header", "Check this chat"))
+        check.triggered.connect(self.check_requested)
         menu.addSeparator()
         menu.addAction(translate("chat_header", "Export all chats…")).triggered.connect(self.export_all_requested)
         menu.addAction(translate("chat_header", "Import chats…")).triggered.connect(self.import_requested)

@@ -71,7 +71,14 @@ def test_an_empty_chat_has_nothing_to_rename_or_delete(header: ChatHeader) -> No
     assert dead[0] == "Rename"
     assert dead[-1] == "Delete"
     alive = [action.text().split("\t")[0] for action in menu.actions() if action.text() and action.isEnabled()]
-    assert alive == ["Assistant and options…", "Export all chats…", "Import chats…", "Light or dark", "Settings…"]
+    assert alive == [
+        "Assistant and options…",
+        "Check this chat",
+        "Export all chats…",
+        "Import chats…",
+        "Light or dark",
+        "Settings…",
+    ]
 
 
 @pytest.mark.parametrize(
