@@ -12,6 +12,7 @@ from engine.paths import default_paths
 
 COMMANDS = {  # with what each does, for `loquat --help`
     "chat": "chat in the terminal",
+    "serve": "serve a model to other programs, as OpenAI's API does",
     "models": "list, add or remove models, or choose the default",
     "plan": "show what a model takes in memory, and what fits beside it",
     "verify": "prove on this machine that kept caches change no answer",
@@ -41,6 +42,10 @@ def _dispatch(command: str, rest: list[str]) -> int:
         from engine.cli_chat import run_chat
 
         return run_chat(rest, default_paths())
+    if command == "serve":
+        from engine.cli_serve import run as run_serve
+
+        return run_serve(rest, default_paths())
     if command == "models":
         from engine.cli_models import run
 

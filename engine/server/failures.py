@@ -1,0 +1,105 @@
+"""Every refusal as OpenAI's error object: a status, one sentence, and words that programs know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from engine.errors import BadRequest, Cancelled, ContextFull, DoesNotFit, EngineError, ModelNotFound
+from engine.events import Failed
+
+_BUSY_S: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One refusal.
+
+    Attributes:
+        status: HTTP's.
+        sentence: For people.
+        type: OpenAI's word for the kind.
+        code: OpenAI's word for the case, if there is one.
+        param: The field at fault, if it is one.
+        headers: To send with it.
+    """
+
+    status: int
+    sentence: str
+    type: str = "invalid_request_error"
+    code: str | None = None
+    param: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def body(self) -> dict[str, Any]:
+        """The error object."""
+        about = {"message": self.sentence, "type": self.type, "param": self.param, "code": self.code}
+        return {"error": about}
+
+
+class Refused(Exception):
+    """A request ends with a failure."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.sentence)
+        self.failure = failure
+
+
+def of_event(failed: Failed) -> Failure:
+    """What a client is told of an error in the engine."""
+    return _server("Something went wrong inside Loquat; see its log.", 500) if failed.bug else of_error(failed.error)
+
+
+def of_error(error: EngineError) -> Failure:
+    """What a client is told of an error that the engine has a sentence for."""
+    if isinstance(error, BadRequest):
+        return Failure(400, error.sentence)
+    if isinstance(error, ContextFull):
+        return Failure(400, error.sentence, code="context_length_exceeded", param="messages")
+    if isinstance(error, Cancelled):
+        return interrupted()
+    if isinstance(error, DoesNotFit | ModelNotFound):
+        return _server(error.sentence, 503, {"Retry-After": str(_BUSY_S)})
+    return _server(error.sentence, 500)
+
+
+def interrupted() -> Failure:
+    """The engine gave the request up: another model is being loaded, or the server ends."""
+    return _server("The model was changed or the server ended before the reply was complete; ask again.", 503)
+
+
+def no_model() -> Failure:
+    """There is nobody who could answer."""
+    return _server("No model is loaded yet; try again in a moment.", 503, {"Retry-After": str(_BUSY_S)})
+
+
+def _server(sentence: str, status: int, headers: Mapping[str, str] | None = None) -> Failure:
+    return Failure(status, sentence, "server_error", headers=headers or {})
+
+
+def unknown_model(asked: str, name: str) -> Failure:
+    """The client names a model that is not the one that is loaded."""
+    sentence = f"The model {asked[:80]} is not served here; ask for {name}."
+    return Failure(404, sentence, code="model_not_found", param="model")
+
+
+def too_many(limit: int, seconds: int) -> Failure:
+    """The queue is full."""
+    sentence = f"There are {limit} requests already; try again in {seconds} seconds."
+    return Failure(429, sentence, "rate_limit_error", "rate_limit_exceeded", headers={"Retry-After": str(seconds)})
+
+
+def of_validation(errors: Sequence[Mapping[str, Any]]) -> Failure:
+    """What is wrong with a body, in one sentence: the first fault that a person would look for."""
+    first = min(errors, key=lambda error: error["type"] == "extra_forbidden")
+    place = [str(step) for step in first["loc"] if step != "body"]
+    path = ".".join(place)
+    if first["type"] == "json_invalid":
+        return Failure(400, f"The body is no JSON: {first['ctx']['error']} at character {first['loc'][-1]}.")
+    if first["type"] == "extra_forbidden":
+        return Failure(400, f"{path} is not supported here; leave it out.", code="unsupported_parameter", param=path)
+    reason = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+    if not path:
+        return Failure(400, f"The body cannot be used: {reason}.")
+    return Failure(400, f"{path} cannot be used: {reason}.", param=path)
