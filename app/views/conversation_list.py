@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QDrag, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QPixmap
+from PySide6.QtGui import QContextMenuEvent, QDrag, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from app.theme import Theme
@@ -16,6 +16,7 @@ from app.views.conversation_model import ConversationModel
 from app.views.conversation_rows import Listing, Row, dated_rows, rows_of
 from app.views.row_list import RowList
 
+_BESIDE_POINTER: Final = QPoint(-14, -10)  # what is carried does not cover what it would be dropped on
 _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -186,10 +187,8 @@ class ConversationList(RowList):
             return
         drag = QDrag(self)
         drag.setMimeData(self._model.mimeData([index]))
-        box = self.visualRect(index)
-        picture: QPixmap = self.viewport().grab(box)
-        drag.setPixmap(picture)
-        drag.setHotSpot(self.viewport().mapFromGlobal(self.cursor().pos()) - box.topLeft())
+        drag.setPixmap(self.viewport().grab(self.visualRect(index)))
+        drag.setHotSpot(_BESIDE_POINTER)
         drag.exec(Qt.DropAction.MoveAction)
         self._show_target("")
 

@@ -32,7 +32,7 @@ class ImportDialog(TransferDialog):
         heading = translate("import_dialog", "Import chats")
         sentence = translate(
             "import_dialog",
-            "From Loquat's JSON, from ChatGPT's export (conversations.json), or from Open WebUI's JSON.",
+            "From Loquat's JSON, from ChatGPT's export (its ZIP or conversations.json), or Open WebUI's JSON.",
         )
         super().__init__(theme, heading, sentence, translate("import_dialog", "Import"), parent, clock=clock)
         self._path = ""
@@ -111,7 +111,7 @@ class ImportDialog(TransferDialog):
     def _ask_which(self) -> None:
         dialog = QFileDialog(self, translate("import_dialog", "Import from"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([translate("import_dialog", "Exports") + " (*.json)", "(*)"])
+        dialog.setNameFilters([translate("import_dialog", "Exports") + " (*.json *.zip)", "(*)"])
         dialog.fileSelected.connect(self.choose)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
