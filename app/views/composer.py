@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.attachments import LONG_PASTE, fits_field, images_refused, kind_of_drop, local_paths
@@ -17,14 +17,15 @@ from app.live import DraftCost
 from app.palette import PaletteEntry
 from app.records import Attachment
 from app.theme import Theme
+from app.views.assistant_button import AssistantButton
 from app.views.attached_files import AttachedFiles
-from app.views.controls import QuietButton, plain_tip
+from app.views.controls import QuietButton
 from app.views.cost_line import CostLine, Saying, cost_saying
 from app.views.editor import QuestionEditor
 from app.views.queued_line import QueuedLine
 from app.views.slash_menu import SlashMenu
 
-_NAME_LENGTH: Final = 24  # characters of an assistant's name
+_NARROW: Final = 480  # pixels; below this width the buttons say less
 
 
 class Composer(QFrame):
@@ -56,7 +57,7 @@ class Composer(QFrame):
         self._menu = SlashMenu(theme, self)
         self._cost_line = CostLine(theme, self)
         self._attach = QuietButton(theme, translate("composer", "Attach"), translate("composer", "Attach text files"))
-        self._assistant = QuietButton(theme, "", "")
+        self._assistant = AssistantButton(theme, self)
         self._button = self._make_button(theme, "send", "button")
         self._stop = self._make_button(theme, "quiet", "list")
         self._stop.setText(translate("composer", "Stop"))
@@ -64,7 +65,6 @@ class Composer(QFrame):
         self._stop.setToolTip(self._stop.accessibleName())
         self._lay_out()
         self._connect()
-        self.show_assistant("")
         self._refresh()
 
     def _connect(self) -> None:
@@ -109,7 +109,7 @@ class Composer(QFrame):
         return self._attach
 
     @property
-    def assistant_button(self) -> QuietButton:
+    def assistant_button(self) -> AssistantButton:
         """Names the assistant; its menu belongs above it."""
         return self._assistant
 
@@ -226,12 +226,7 @@ class Composer(QFrame):
 
     def show_assistant(self, name: str) -> None:
         """Name the assistant that answers; empty for none."""
-        name = name or translate("composer", "Plain")
-        short = name if len(name) <= _NAME_LENGTH else f"{name[: _NAME_LENGTH - 1]}…"
-        self._assistant.setText(translate("composer", "Assistant: {name}").format(name=short))
-        self._assistant.setAccessibleName(translate("composer", "Choose the assistant, now {name}").format(name=name))
-        self._assistant.setToolTip(plain_tip(self._assistant.accessibleName()))
-        self._assistant.updateGeometry()
+        self._assistant.show_name(name)
 
     def focus_editor(self) -> None:
         """Put the keyboard into the field."""
@@ -239,6 +234,10 @@ class Composer(QFrame):
 
     def mousePressEvent(self, event: QEvent) -> None:
         self.focus_editor()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._assistant.set_narrow(event.size().width() < _NARROW)
 
     def _make_button(self, theme: Theme, kind: str, role: str) -> QPushButton:
         button = QPushButton(self)

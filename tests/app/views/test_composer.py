@@ -277,6 +277,11 @@ def test_the_assistant_is_named_and_asked_for(composer: Any, qtbot: Any) -> None
     assert composer.assistant_button.text() == "Assistant: Plain"
     composer.show_assistant("Translator")
     assert composer.assistant_button.text() == "Assistant: Translator"
+    composer.window().resize(400, 500)
+    assert composer.assistant_button.text() == "Translator"
+    composer.show_assistant("An assistant with a long name")
+    assert composer.assistant_button.text().endswith("…")
+    assert composer.assistant_button.accessibleName() == "Choose the assistant, now An assistant with a long name"
     with qtbot.waitSignal(composer.assistant_menu_requested):
         QTest.mouseClick(composer.assistant_button, Qt.MouseButton.LeftButton)
 
