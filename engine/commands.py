@@ -21,6 +21,7 @@ class Idle(IntEnum):
     PREVIEW = 0  # a moment
     AHEAD = 1
     TITLE = 2
+    PROFILE = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)

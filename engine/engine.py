@@ -13,8 +13,11 @@ from engine.ahead import prefill_ahead
 from engine.chat import ChatRequest, RequestHandle
 from engine.config import EngineConfig
 from engine.errors import DoesNotFit, ModelNotFound
-from engine.events import ChatEvent, ModelInfo, Previewed
+from engine.events import ChatEvent, Compared, CompareProgress, ModelInfo, Previewed
+from engine.explain.experiment import TOKENS, compare
 from engine.explain.explainer import Explainer
+from engine.explain.measure import machine_profile
+from engine.explain.profile import MachineProfile
 from engine.kv_disk import FOLDER, forget_everywhere
 from engine.loader import LoadedModel, load_model
 from engine.models.registry import ModelEntry
@@ -120,6 +123,33 @@ class Engine:
         model = self._loaded()
         with _memory_guarded(model):
             return make_title(model, request, stop)
+
+    def compare_cache(
+        self, request: ChatRequest, handle: RequestHandle, tokens: int = TOKENS
+    ) -> Iterator[CompareProgress | Compared]:
+        """Generate some tokens with the cache and without: a progress event for each, then `Compared`.
+
+        Raises:
+            ModelNotFound: No model is loaded.
+            BadRequest: There is nothing to answer.
+            ContextFull: There is no room for the tokens.
+            Cancelled: `handle` was cancelled.
+            DoesNotFit: Memory ran out.
+        """
+        model = self._loaded()
+        with _memory_guarded(model):
+            yield from compare(model, request, handle, tokens)
+
+    def profile(self, stop: Callable[[], bool] = lambda: False) -> MachineProfile | None:
+        """What this machine can do with the loaded model, measured if it is not known; None if stopped.
+
+        Raises:
+            ModelNotFound: No model is loaded.
+            DoesNotFit: Memory ran out.
+        """
+        model = self._loaded()
+        with _memory_guarded(model):
+            return machine_profile(model, self._cache_folder, stop)
 
     @property
     def loaded(self) -> str:

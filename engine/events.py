@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Final
 
 from engine.errors import EngineError
+from engine.explain.comparison import Comparison
+from engine.explain.profile import MachineProfile
 from engine.explain.trace import MemoryState, TurnTrace
 from engine.stats import TurnStats
 from engine.tools import ToolStyle
@@ -259,7 +261,42 @@ class Titled:
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class CompareProgress:
+    """One token of the experiment "with and without the cache".
+
+    Attributes:
+        cached: Whether the cache was used; the run with it comes first.
+        index: Which token, from 0.
+        total: Tokens of each of the two runs.
+        ms: Milliseconds it took.
+    """
+
+    request_id: str
+    cached: bool
+    index: int
+    total: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the experiment showed."""
+
+    request_id: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """What this machine can do with the loaded model."""
+
+    request_id: str
+    profile: MachineProfile
+
+
 LoadEvent = LoadProgress | Loaded | Failed
 ChatEvent = PrefillProgress | TextDelta | Finished | Failed
 CheckEvent = CheckProgress | Checked | Failed
-Event = LoadEvent | ChatEvent | CheckEvent | ModelsListed | Previewed | Titled
+CompareEvent = CompareProgress | Compared | Failed
+Event = LoadEvent | ChatEvent | CheckEvent | CompareEvent | ModelsListed | Previewed | Profiled | Titled

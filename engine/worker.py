@@ -30,6 +30,7 @@ from engine.events import (
     LoadStage,
     ModelInfo,
     ModelsListed,
+    Profiled,
     Titled,
 )
 from engine.paths import Paths
@@ -114,6 +115,21 @@ class Worker:
         handle = self._handle("check")
         return self._put(handle, lambda: self._check(handle, tuple(messages), started_on))
 
+    def compare_cache(self, messages: Sequence[Message], started_on: str = "") -> RequestHandle:
+        """Generate some tokens with the cache and without: `CompareProgress` a token, then `Compared`."""
+        request = ChatRequest(self._handle("compare").id, tuple(messages), started_on=started_on)
+        handle = RequestHandle(request.id)
+        return self._put(handle, lambda: self._the_engine().compare_cache(request, handle))
+
+    def measure_profile(self) -> RequestHandle:
+        """Say, when nothing else is to be done, what this machine can do with the loaded model: `Profiled`.
+
+        It takes a second or two the first time. Nothing comes if no model is loaded.
+        """
+        handle = self._handle("profile")
+        self._commands.put_idle(self._profiling(handle), Idle.PROFILE)
+        return handle
+
     def forget(self, conversation_id: str) -> RequestHandle:
         """Drop the caches of a conversation that was deleted for good; no event comes of it."""
         handle = self._handle("forget")
@@ -146,7 +162,7 @@ class Worker:
     def preview(self, request: ChatRequest) -> RequestHandle:
         """Say soon what a request whose last message is a draft would cost: `Previewed`, in place of one that waits.
 
-        Nothing comes if no model is loaded. A command that runs is waited for, work that reads ahead is not.
+        Nothing comes if no model is loaded, or if its template refuses the messages. A command that runs is waited for, work that reads ahead is not.
         """
         handle = RequestHandle(request.id)
         self._commands.put_idle(Command(handle, lambda: self._preview(handle, request)), Idle.PREVIEW)
@@ -155,8 +171,8 @@ class Worker:
     def make_title(self, request: ChatRequest) -> RequestHandle:
         """Name a conversation whose last message is an answer when nothing else is to be done: `Titled`.
 
-        It begins again after whatever it had to give way to. Nothing comes if another title is asked for meanwhile, or
-        if no model is loaded.
+        It begins again after whatever it had to give way to. The title is empty if there is none to be had, and nothing
+        comes if another one is asked for meanwhile.
         """
         handle = RequestHandle(request.id)
         self._commands.put_idle(self._titling(handle, request), Idle.TITLE)
@@ -290,7 +306,7 @@ class Worker:
         return Command(handle, lambda: self._make_title(handle, request))
 
     def _make_title(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
-        if self._engine is None or handle.cancelled:
+        if handle.cancelled:
             return
 
         def stop() -> bool:
@@ -298,14 +314,30 @@ class Worker:
             return handle.cancelled or self._commands.pressed()
 
         try:
-            title = self._engine.make_title(request, stop)
+            title = self._engine.make_title(request, stop) if self._engine is not None else ""
         except EngineError as error:
             _log.info("No title was made: %s", error.sentence)
-            return
+            title = ""
         if title is not None:
             yield Titled(handle.id, title)
         elif not handle.cancelled:
             self._commands.put_back(self._titling(handle, request), Idle.TITLE)
+
+    def _profiling(self, handle: RequestHandle) -> Command:
+        return Command(handle, lambda: self._profile(handle))
+
+    def _profile(self, handle: RequestHandle) -> Iterator[Event]:
+        if self._engine is None or handle.cancelled:
+            return
+        try:
+            profile = self._engine.profile(lambda: handle.cancelled or self._commands.pressed())
+        except EngineError as error:
+            _log.info("Nothing was measured: %s", error.sentence)
+            return
+        if profile is not None:
+            yield Profiled(handle.id, profile)
+        elif not handle.cancelled:
+            self._commands.put_back(self._profiling(handle), Idle.PROFILE)
 
     def _models_listed(self, handle: RequestHandle) -> ModelsListed:
         entries = self._registry().entries()

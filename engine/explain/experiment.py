@@ -7,8 +7,7 @@ grows with the sequence, where with the cache it stays nearly flat.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
 import torch
@@ -16,6 +15,7 @@ from torch import Tensor
 
 from engine.chat import ChatRequest, RequestHandle
 from engine.errors import Cancelled, ContextFull
+from engine.events import Compared, CompareProgress
 from engine.explain.comparison import Candidate, Comparison, Step
 from engine.explain.facts import model_facts
 from engine.explain.trace import ModelFacts
@@ -26,26 +26,12 @@ from engine.loader import LoadedModel
 TOKENS: Final = 32
 _MOST_S: Final = 60.0  # without the cache; a long conversation ends earlier than TOKENS
 _CANDIDATES: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """One token of the experiment.
-
-    Attributes:
-        cached: Whether the cache was used.
-        index: Which token of the reply, from 0.
-        ms: Milliseconds it took.
-    """
-
-    cached: bool
-    index: int
-    ms: float
+_DETAILED: Final = 2  # the prompt, then one token
 
 
 def compare(
     model: LoadedModel, request: ChatRequest, handle: RequestHandle, tokens: int = TOKENS, most_s: float = _MOST_S
-) -> Generator[Timed, None, Comparison]:
+) -> Iterator[CompareProgress | Compared]:
     """Generate some tokens with the cache and the same without; kept caches are neither read nor changed.
 
     Args:
@@ -56,7 +42,7 @@ def compare(
         most_s: Seconds after which the run without the cache ends early.
 
     Yields:
-        Each token when it is there.
+        Each token when it is there, then what they showed.
 
     Raises:
         BadRequest: There is nothing to answer.
@@ -66,55 +52,67 @@ def compare(
     prompt = model.prompt.encode(request)
     if len(prompt) + tokens > model.runner.context_limit:
         raise ContextFull("This conversation leaves no room for the experiment; try it in a shorter one.")
-    return (yield from _Experiment(model, prompt, handle).run(tokens, most_s))
+    yield from _Experiment(model, prompt, handle, tokens).run(most_s)
 
 
 class _Experiment:
-    def __init__(self, model: LoadedModel, prompt: Sequence[int], handle: RequestHandle) -> None:
+    def __init__(self, model: LoadedModel, prompt: Sequence[int], handle: RequestHandle, tokens: int) -> None:
         self._model = model
         self._prompt = list(prompt)
         self._handle = handle
+        self._tokens = tokens
         self._facts = model_facts(model)
 
-    def run(self, tokens: int, most_s: float) -> Generator[Timed, None, Comparison]:
-        cache = self._model.store.fresh()
-        logits, seconds = self._pass(lambda: self._read(cache, self._prompt))
-        first = self._step(cache, len(self._prompt), seconds, logits)
-        reply, cached_ms = [int(logits.argmax())], [1000 * seconds]
-        yield Timed(True, 0, cached_ms[0])
-        second = first
-        for index in range(1, tokens):
-            last = reply[-1]
-            logits, seconds = self._pass(lambda last=last: cache.decode(last))  # type: ignore[misc]
-            if index == 1:
-                second = self._step(cache, 1, seconds, logits)
-            reply.append(int(logits.argmax()))
-            cached_ms.append(1000 * seconds)
-            yield Timed(True, index, cached_ms[-1])
-        cache.clear()
+    def run(self, most_s: float) -> Iterator[CompareProgress | Compared]:
+        reply, cached_ms, steps = yield from self._with()
         fresh, fresh_ms = yield from self._without(reply, most_s)
-        return Comparison(
+        comparison = Comparison(
             prompt_tokens=len(self._prompt),
-            prefill=first,
-            step=second,
+            prefill=steps[0],
+            step=steps[-1],
             cached_ms=tuple(cached_ms),
             fresh_ms=tuple(fresh_ms),
             equal=fresh == reply[: len(fresh)],
             text=self._model.prompt.tokenizer.decode(reply),
         )
+        yield Compared(self._handle.id, comparison)
 
-    def _without(self, reply: Sequence[int], most_s: float) -> Generator[Timed, None, tuple[list[int], list[float]]]:
+    def _with(self) -> Generator[CompareProgress, None, tuple[list[int], list[float], list[Step]]]:
+        """The tokens with the cache, their milliseconds, and the first passes in detail."""
+        cache = self._model.store.fresh()
+        reply, times, steps = list[int](), list[float](), list[Step]()
+        for index in range(self._tokens):
+            read = reply[-1:] or self._prompt
+            logits, seconds = self._timed(cache, read)
+            if index < _DETAILED:
+                steps.append(self._step(cache, len(read), seconds, logits))
+            reply.append(int(logits.argmax()))
+            times.append(1000 * seconds)
+            yield self._progress(True, index, seconds)
+        return reply, times, steps
+
+    def _without(
+        self, reply: Sequence[int], most_s: float
+    ) -> Generator[CompareProgress, None, tuple[list[int], list[float]]]:
         """The same tokens, each computed from the whole sequence."""
         began, made, times = time.perf_counter(), list[int](), list[float]()
         for index in range(len(reply)):
             if made and time.perf_counter() - began > most_s:
                 break
-            sequence = [*self._prompt, *reply[:index]]
-            logits, seconds = self._pass(lambda sequence=sequence: self._read(self._model.store.fresh(), sequence))  # type: ignore[misc]
+            logits, seconds = self._timed(self._model.store.fresh(), [*self._prompt, *reply[:index]])
             made.append(int(logits.argmax()))
             times.append(1000 * seconds)
-            yield Timed(False, index, times[-1])
+            yield self._progress(False, index, seconds)
         return made, times
+
+    def _progress(self, cached: bool, index: int, seconds: float) -> CompareProgress:
+        return CompareProgress(self._handle.id, cached, index, self._tokens, 1000 * seconds)
+
+    def _timed(self, cache: KVCache, ids: Sequence[int]) -> tuple[Tensor, float]:
+        """Logits after `ids` behind what the cache holds, and the seconds that took."""
+        began = time.perf_counter()
+        logits = self._read(cache, ids)
+        return logits, time.perf_counter() - began
 
     def _read(self, cache: KVCache, ids: Sequence[int]) -> Tensor:
         """Logits after all of `ids`.
@@ -132,13 +130,6 @@ class _Experiment:
         if logits is None:
             raise Cancelled
         return logits
-
-    def _pass(self, action: Callable[[], Tensor]) -> tuple[Tensor, float]:
-        if self._handle.cancelled:
-            raise Cancelled
-        began = time.perf_counter()
-        logits = action()
-        return logits, time.perf_counter() - began
 
     def _step(self, cache: KVCache, read: int, seconds: float, logits: Tensor) -> Step:
         shape = cache_shape(self._facts, len(cache.ids))
