@@ -34,6 +34,7 @@ class AttachmentChip(QWidget):
         self._theme = theme
         self._name = name
         self.attachment: Attachment | None = None
+        self._size = ""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         metrics = self.fontMetrics()
         self._label = Label(theme, metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH), "small")
@@ -76,13 +77,14 @@ class AttachmentChip(QWidget):
     def show_attachment(self, attachment: Attachment) -> None:
         """The file was read."""
         self.attachment = attachment
+        self._size = words.size(size_of(attachment.text))  # once: 5 MB take milliseconds
         self.show_cost(None, None)
 
     def show_cost(self, tokens: int | None, seconds: float | None) -> None:
         """Say how many tokens the file has, and what reading them takes, as far as both are known."""
         if self.attachment is None:
             return
-        parts = [words.size(size_of(self.attachment.text))]
+        parts = [self._size]
         if tokens is not None:
             parts.append(_tokens(tokens))
         if seconds is not None:

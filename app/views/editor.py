@@ -166,7 +166,8 @@ class QuestionEditor(Editor):
         self.move_to_end()
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and self.holds_escape and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
+        escape = event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape  # type: ignore[attr-defined]
+        if escape and (self.holds_escape or self.composing):
             event.accept()
             return True
         # Qt moves the focus by Tab before `keyPressEvent` is called.

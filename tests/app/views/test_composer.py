@@ -144,6 +144,17 @@ def test_keys_belong_to_the_input_method_while_it_composes(composer: Any) -> Non
     assert composer.text == ""
 
 
+def test_escape_while_an_input_method_composes_stops_no_answer(window: Any, composer: Any) -> None:
+    stops: list[bool] = []
+    QShortcut(QKeySequence("Escape"), window).activated.connect(lambda: stops.append(True))
+    compose(composer, "ni")
+    press(composer, Qt.Key.Key_Escape)
+    assert stops == []
+    compose(composer, "")
+    press(composer, Qt.Key.Key_Escape)
+    assert stops == [True]
+
+
 def test_an_empty_question_is_not_sent(window: Any, composer: Any) -> None:
     write(composer, "   ")
     press(composer, Qt.Key.Key_Return)
