@@ -10,4 +10,9 @@ def window_options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="loquat", add_help=False)
     parser.add_argument("--model", metavar="NAME", help="the model to load instead of the default one")
     parser.add_argument("--new", action="store_true", help="begin a new chat instead of opening the last one")
+    parser.add_argument(
+        "--toggle",
+        action="store_true",
+        help="show or hide the small window for a quick question, to be bound to a key; starts the program if need be",
+    )
     return parser

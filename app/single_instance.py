@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ CONNECT_MS: Final = 500
 ANSWER_MS: Final = 2000
 PATIENCE_S: Final = 3.0
 MAX_MESSAGE: Final = 65_536
+ACTIVATION: Final = "XDG_ACTIVATION_TOKEN"  # Wayland lets no window raise itself without one
 _TAKEN: Final = b"ok\n"
 
 
@@ -54,7 +56,8 @@ class SingleInstance(QObject):
     def hand_over(self, arguments: Sequence[str]) -> bool:
         """Send the arguments to the first instance; whether it took them. One that just starts is waited for."""
         deadline = time.monotonic() + PATIENCE_S
-        while not _send(self._name, json.dumps(list(arguments)).encode()):
+        message = {"arguments": list(arguments), "token": os.environ.get(ACTIVATION, "")}
+        while not _send(self._name, json.dumps(message).encode()):
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.1)
@@ -91,21 +94,27 @@ class SingleInstance(QObject):
             connection.abort()
         if not connection.canReadLine():
             return
-        arguments = _arguments(bytes(connection.readLine().data()))
-        if arguments is None:
+        message = _message(bytes(connection.readLine().data()))
+        if message is None:
             connection.abort()
             return
+        arguments, token = message
+        if token:
+            os.environ[ACTIVATION] = token  # Qt takes it for the next window that asks to come to the front
         connection.write(_TAKEN)
         connection.flush()
         self.activated.emit(arguments)
 
 
-def _arguments(line: bytes) -> list[str] | None:
+def _message(line: bytes) -> tuple[list[str], str] | None:
+    """The arguments of a later start, and the token with which its desktop lets a window come to the front."""
     try:
         value = json.loads(line)
-    except ValueError:
+        arguments, token = value["arguments"], value["token"]
+    except (ValueError, TypeError, KeyError):
         return None
-    return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
+    texts = [*arguments, token] if isinstance(arguments, list) else [None]
+    return (arguments, token) if all(isinstance(item, str) for item in texts) else None
 
 
 def _send(name: str, message: bytes) -> bool:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import textwrap
 import pytest
 from PySide6.QtNetwork import QLocalSocket
 
-from app.single_instance import SingleInstance
+from app.single_instance import ACTIVATION, SingleInstance
 
 HOLDER = textwrap.dedent(
     """
@@ -75,6 +76,16 @@ def test_the_first_hears_it_in_its_own_event_loop(qtbot, first, tmp_path):
     assert second.communicate(timeout=10)[0].strip() == "False True"
 
 
+def test_the_right_to_come_to_the_front_is_handed_over(qtbot, first, tmp_path, monkeypatch):
+    monkeypatch.setenv(ACTIVATION, "from-the-shortcut")
+    second = start_second(tmp_path / "data", "--toggle")
+    monkeypatch.delenv(ACTIVATION)
+    with qtbot.waitSignal(first.activated):
+        pass
+    assert os.environ[ACTIVATION] == "from-the-shortcut"
+    second.communicate(timeout=10)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX")
 def test_a_killed_first_does_not_lock_the_person_out(qtbot, tmp_path):
     child, claimed = hold(tmp_path / "data")
@@ -102,7 +113,17 @@ def test_a_first_that_does_not_answer_is_given_up(qtbot, first, tmp_path, monkey
     assert not second.hand_over(["--new"]), "its event loop does not run"
 
 
-@pytest.mark.parametrize("line", [b"not json\n", b'{"a": 1}\n', b"[1, 2]\n", b"x" * 100_000])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"not json\n",
+        b'{"a": 1}\n',
+        b"[1, 2]\n",
+        b'{"arguments": [1], "token": ""}\n',
+        b'{"arguments": [], "token": 1}\n',
+        b"x" * 100_000,
+    ],
+)
 def test_nonsense_on_the_socket_is_hung_up_on(qtbot, first, line):
     heard = []
     first.activated.connect(heard.append)
