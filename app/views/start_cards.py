@@ -23,8 +23,8 @@ class AssistantEntry(NamedTuple):
     """What the start page shows of an assistant.
 
     Attributes:
-        icon: The name of a drawing in assets/icons, or a character that is one.
-        opening: One line about it; may be empty.
+        icon: Its drawing is assets/icons/assistant-<icon>.svg; where there is none, the character stands for itself.
+        opening: What an empty chat with it says; may be empty.
     """
 
     id: str
@@ -88,12 +88,15 @@ class AssistantButton(QPushButton):
         column.setSpacing(4)
         column.addLayout(top)
         if entry.opening:
-            column.addWidget(ElidedLabel(theme, entry.opening, "small", "muted"))
+            opening = Label(theme, entry.opening, "small", "muted")
+            opening.setWordWrap(True)
+            column.addWidget(opening)
+        column.addStretch(1)
         for label in self.findChildren(QLabel):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def sizeHint(self) -> QSize:
-        return QSize(160, 64 if self.entry.opening else 44)
+        return QSize(160, 78 if self.entry.opening else 44)
 
     def nextCheckState(self) -> None:
         """Which one is chosen, the program says: a click alone changes nothing."""
@@ -210,9 +213,9 @@ def _button(theme: Theme, name: str, parent: QWidget) -> QPushButton:
 
 def _sign(theme: Theme, icon: str) -> QLabel:
     """A drawing of assets/icons, or the character that stands for one."""
-    if icon and (ASSETS / "icons" / f"{icon}.svg").is_file():
+    if icon and (ASSETS / "icons" / f"assistant-{icon}.svg").is_file():
         label = QLabel()
-        label.setPixmap(theme.icon(icon, "muted").pixmap(QSize(_ICON, _ICON)))
+        label.setPixmap(theme.icon(f"assistant-{icon}", "muted").pixmap(QSize(_ICON, _ICON)))
     else:
         label = Label(theme, icon, "list")
     label.setVisible(bool(icon))

@@ -10,23 +10,25 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.assistants import PLAIN
 from app.i18n import translate
 from app.live import ModelState
 from app.theme import Theme, app_icon
 from app.views.controls import Label
 from app.views.start_cards import AssistantButton, AssistantEntry, ExampleButton, Offer, SetupCard
 
-_TWO_COLUMNS: Final = 560
 _COLUMN: Final = 680
+_MARGIN: Final = 20
 _GAP: Final = 12
 
 
 class CardGrid(QWidget):
     """Cards in as many columns as there is room for, below a few quiet words."""
 
-    def __init__(self, theme: Theme, most_columns: int, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, most_columns: int, least_width: int, parent: QWidget) -> None:
         super().__init__(parent)
         self._most = most_columns
+        self._least = least_width
         self._words = Label(theme, "", "small", "muted")
         self._cards: tuple[QPushButton, ...] = ()
         self._grid = QGridLayout()
@@ -57,8 +59,8 @@ class CardGrid(QWidget):
         self.arrange(width)
 
     def arrange(self, width: int) -> None:
-        """Place the cards for a width of the page."""
-        columns = self._most if width >= _TWO_COLUMNS else max(1, self._most - 1)
+        """Place the cards in a width."""
+        columns = max(1, min(self._most, (width + _GAP) // (self._least + _GAP)))
         for index, card in enumerate(self._cards):
             self._grid.addWidget(card, index // columns, index % columns)
         for index in range(self._most):
@@ -91,8 +93,8 @@ class StartPage(QScrollArea):
         self._title = Label(theme, translate("start_page", "What would you like to know?"), "display")
         self._state = Label(theme, "", "list", "muted")
         self._setup = SetupCard(theme, self._page)
-        self._assistants = CardGrid(theme, 3, self._page)
-        self._examples = CardGrid(theme, 2, self._page)
+        self._assistants = CardGrid(theme, 3, 200, self._page)
+        self._examples = CardGrid(theme, 2, 250, self._page)
         self._lay_out()
         self._setup.download_requested.connect(self.download_requested)
         self._setup.retry_requested.connect(self.retry_requested)
@@ -116,6 +118,11 @@ class StartPage(QScrollArea):
     def setup_card(self) -> SetupCard:
         """The way to a first model."""
         return self._setup
+
+    @property
+    def title(self) -> str:
+        """The question above all, or the opening of the assistant that is chosen."""
+        return self._title.text()
 
     @property
     def sentence(self) -> str:
@@ -142,13 +149,17 @@ class StartPage(QScrollArea):
     ) -> None:
         """Show assistants to begin with (id, name, icon, opening), one of them as chosen."""
         cards = []
+        self._title.setText(translate("start_page", "What would you like to know?"))
         for entry in map(AssistantEntry._make, assistants):
             card = AssistantButton(self._theme, entry, entry.id == chosen, self._assistants)
             card.clicked.connect(partial(self.assistant_chosen.emit, entry.id))
             cards.append(card)
-        self._assistants.show_cards(cards, self.width())
+            if entry.id == chosen and entry.opening:
+                self._title.setText(entry.opening)
+        self._assistants.show_cards(cards, self._room)
         self._assistants.show_words(translate("start_page", "Begin with an assistant"))
         self._examples.show_words(translate("start_page", "Or ask one of these") if cards else "")
+        self._examples.setVisible(chosen in ("", PLAIN))  # an assistant's opening says what to ask it
 
     def _show_examples(self) -> None:
         texts = (
@@ -160,15 +171,20 @@ class StartPage(QScrollArea):
         cards = [ExampleButton(self._theme, text, self._examples) for text in texts]
         for card, text in zip(cards, texts, strict=True):
             card.clicked.connect(partial(self.example_chosen.emit, text))
-        self._examples.show_cards(cards, self.width())
+        self._examples.show_cards(cards, self._room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        side = max(20, (self.width() - _COLUMN) // 2)
+        side = (self.width() - self._room) // 2
         self._column.setContentsMargins(side, 24, side, 24)
         self._setup.arrange(self.width())
-        self._assistants.arrange(self.width())
-        self._examples.arrange(self.width())
+        self._assistants.arrange(self._room)
+        self._examples.arrange(self._room)
+
+    @property
+    def _room(self) -> int:
+        """The width of the column."""
+        return min(_COLUMN, self.width() - 2 * _MARGIN)
 
     def _lay_out(self) -> None:
         for label in (self._icon, self._title, self._state):

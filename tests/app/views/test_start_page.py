@@ -81,12 +81,16 @@ def test_an_assistant_is_chosen_by_its_card_and_marked_by_the_program(page: Star
     assert page.assistants == ()
     page.show_assistants(ASSISTANTS, "plain")
     assert [card.isChecked() for card in page.assistants] == [True, False]
+    assert page.title == "Nothing added"
+    assert page.examples[0].isVisible()
     with qtbot.waitSignal(page.assistant_chosen) as told:
         page.assistants[1].click()
     assert told.args == ["tutor"]
     assert [card.isChecked() for card in page.assistants] == [True, False]
     page.show_assistants(ASSISTANTS, "tutor")
     assert [card.isChecked() for card in page.assistants] == [False, True]
+    assert page.title == "What would you like to know?"  # it has no opening of its own
+    assert not page.examples[0].isVisible()
     assert page.assistants[1].accessibleName() == "Assistant Tutor"
 
 
