@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from engine.errors import EngineError
 from engine.paths import default_paths
@@ -15,6 +17,7 @@ COMMANDS = {  # with what each does, for `loquat --help`
     "serve": "serve a model to other programs, as OpenAI's API does",
     "models": "list, add or remove models, or choose the default",
     "plan": "show what a model takes in memory, and what fits beside it",
+    "explain": "answer a turn or two and say where the time went",
     "verify": "prove on this machine that kept caches change no answer",
     "bench": "measure how fast a model runs on this machine",
 }
@@ -38,28 +41,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _dispatch(command: str, rest: list[str]) -> int:
-    if command == "chat":
-        from engine.cli_chat import run_chat
-
-        return run_chat(rest, default_paths())
-    if command == "serve":
-        from engine.cli_serve import run as run_serve
-
-        return run_serve(rest, default_paths())
-    if command == "models":
-        from engine.cli_models import run
-
-        return run(rest, default_paths())
-    if command == "plan":
-        from engine.cli_plan import run as run_plan
-
-        return run_plan(rest, default_paths())
-    if command == "verify":
-        from engine.cli_verify import run as run_verify
-
-        return run_verify(rest, default_paths())
-    if command == "bench":
-        from engine.cli_bench import run as run_bench
-
-        return run_bench(rest, default_paths())
-    argparse.ArgumentParser(prog="loquat").error(f"unknown command {command}; there are {', '.join(COMMANDS)}.")
+    if command not in COMMANDS:
+        argparse.ArgumentParser(prog="loquat").error(f"unknown command {command}; there are {', '.join(COMMANDS)}.")
+    # Only the module of the command at hand is imported: some take seconds.
+    module: Any = importlib.import_module(f"engine.cli_{command}")
+    return int(module.run(rest, default_paths()))

@@ -18,7 +18,7 @@ from engine.paths import Paths
 from engine.worker import Worker
 
 
-def run_chat(args: list[str], paths: Paths) -> int:
+def run(args: list[str], paths: Paths) -> int:
     """Run the command with its arguments; returns the exit code.
 
     Raises:
