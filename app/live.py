@@ -25,7 +25,8 @@ class LiveTurn:
         completion_tokens: Tokens generated so far.
         ttft_s: Seconds from Enter to the first token; None until it is there.
         tokens_per_s: Decode rate so far; None with fewer than two tokens.
-        context_used: Tokens of the conversation that the KV cache holds, as far as is known.
+        context_used: Tokens of the conversation that the KV cache holds; None while that is not known, as after a reply
+            that broke off.
     """
 
     phase: TurnPhase = "idle"
@@ -36,7 +37,7 @@ class LiveTurn:
     completion_tokens: int = 0
     ttft_s: float | None = None
     tokens_per_s: float | None = None
-    context_used: int = 0
+    context_used: int | None = 0
 
 
 @dataclass(frozen=True, slots=True)

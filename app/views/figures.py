@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.theme import Theme
 
 _GROUP_GAP: Final = 16
+_PLACE: Final = re.compile(r"(\{\w+\})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,17 @@ Group = tuple[Part, ...]
 def strong(text: str) -> Part:
     """A figure."""
     return Part(text, True)
+
+
+def filled(sentence: str, **figures: str) -> Group:
+    """A sentence with figures in its places: the words are quiet, in whichever order the language has them.
+
+    Args:
+        sentence: With places as `{name}`.
+        figures: What stands in them, by their names.
+    """
+    parts = (strong(figures[part[1:-1]]) if part[:1] == "{" else Part(part) for part in _PLACE.split(sentence) if part)
+    return tuple(parts)
 
 
 def text_of(groups: Sequence[Group]) -> str:

@@ -9,10 +9,12 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
+from app.engine_sentences import translated
+from app.i18n import translate
 from app.live import LiveTurn, ModelState
 from app.theme import Theme
 from app.views import turn_figures, words
-from app.views.figures import FigureLine, Group, Part, strong, text_of
+from app.views.figures import FigureLine, Group, Part, filled, text_of
 from engine.events import ModelInfo
 
 HEIGHT: Final = 32
@@ -61,7 +63,8 @@ class StatusBar(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("status")
-        self.setFixedHeight(HEIGHT)
+        self.setFixedHeight(theme.line(HEIGHT))
+        self._theme = theme
         self._live = LiveTurn()
         self._model = ModelState()
         self._process = psutil.Process()
@@ -103,19 +106,19 @@ class StatusBar(QFrame):
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(200, HEIGHT)
+        return QSize(200, self.height())
 
     def _show(self) -> None:
         info = self._model.info
         self._context.show_groups(_context(self._live, info))
-        self._bar.show_share(self._live.context_used / info.context_limit if info is not None else 0.0)
+        self._bar.show_share((self._live.context_used or 0) / info.context_limit if info is not None else 0.0)
         self._fit()
         self._device.setToolTip(text_of(device_words(self._model)))
         self._turn.setToolTip(text_of(turn_groups(self._live, self._model)))
 
     def _show_memory(self) -> None:
         used = self._process.memory_info().rss
-        self._memory.show_groups(((Part("Memory "), strong(words.size(used))),))
+        self._memory.show_groups((filled(translate("status_bar", "Memory {size}"), size=words.size(used)),))
         self._fit()
 
     def _fit(self) -> None:
@@ -167,21 +170,28 @@ def device_words(model: ModelState, short: bool = False) -> tuple[Group, ...]:
     """The device and why it was chosen: "CPU, 2 threads · no CUDA device found"; what stands there without a model."""
     info = model.info
     if info is None:
-        return ((Part("The model is on its way" if model.phase == "working" else "No model is loaded"),),)
-    reason = info.device_reason.partition(" · ")[0] if short else info.device_reason
+        waits = translate("status_bar", "The model is on its way")
+        return ((Part(waits if model.phase == "working" else translate("status_bar", "No model is loaded")),),)
+    reason = translated(info.device_reason.partition(" · ")[0] if short else info.device_reason)
     name = _DEVICES.get(info.device, info.device)
-    return ((Part(f"{name}, {reason}" if reason else name),),)
+    both = translate("status_bar", "{device}, {reason}").format(device=name, reason=reason)
+    return ((Part(both if reason else name),),)
 
 
 def _context(live: LiveTurn, info: ModelInfo | None) -> tuple[Group, ...]:
+    """How much of the context is used: "Context 705 of 8,192"."""
     if info is None:
         return ()
-    return ((Part("Context "), strong(words.count(live.context_used)), Part(f" of {words.count(info.context_limit)}")),)
+    limit = words.count(info.context_limit)
+    if live.context_used is None:
+        return ((Part(translate("status_bar", "Context not known yet, of {limit}").format(limit=limit)),),)
+    sentence = translate("status_bar", "Context {used} of {limit}").replace("{limit}", limit)
+    return (filled(sentence, used=words.count(live.context_used)),)
 
 
 def turn_groups(live: LiveTurn, model: ModelState) -> tuple[Group, ...]:
     """What goes on before the first token, then TTFT, rate and tokens reused and new."""
     if live.phase in ("queued", "prefill"):
         return ((Part(words.phase(live, model)),),)
-    reuse = turn_figures.reuse(live.cached, live.prefill_total, "tokens")
+    reuse = turn_figures.reuse(live.cached, live.prefill_total, named=True)
     return (*turn_figures.ttft(live.ttft_s), *turn_figures.decode_rate(live.tokens_per_s), *reuse)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from app.i18n import translate
 from app.live import LiveTurn
 from app.records import StoredMessage
 from app.views import words
-from app.views.figures import Group, Part, strong
+from app.views.figures import Group, Part, filled
 from engine.stats import TurnStats
 
 
@@ -28,22 +29,35 @@ def reply_details(message: StoredMessage) -> str:
     stats = message.stats
     if stats is None:
         return ""
+    count = words.count
     lines = [
-        f"Prompt: {words.count(stats.prompt_tokens)} tokens, {words.count(stats.cached_tokens)} from the cache",
-        f"Prefill: {words.count(stats.prefill_tokens)} tokens in {words.seconds(stats.prefill_s)}",
-        f"Decode: {words.count(stats.completion_tokens)} tokens in {words.seconds(decode_s(stats))}",
+        translate("turn_figures", "Prompt: {prompt} tokens, {cached} from the cache").format(
+            prompt=count(stats.prompt_tokens), cached=count(stats.cached_tokens)
+        ),
+        translate("turn_figures", "Prefill: {tokens} tokens in {seconds}").format(
+            tokens=count(stats.prefill_tokens), seconds=words.seconds(stats.prefill_s)
+        ),
+        translate("turn_figures", "Decode: {tokens} tokens in {seconds}").format(
+            tokens=count(stats.completion_tokens), seconds=words.seconds(decode_s(stats))
+        ),
     ]
+    return "\n".join((*lines, *_further_details(stats, message.model)))
+
+
+def _further_details(stats: TurnStats, model: str) -> list[str]:
+    lines = []
     if stats.itl_ms is not None:
-        lines.append(
-            f"Between tokens: p50 {stats.itl_ms.p50:.0f} ms, p95 {stats.itl_ms.p95:.0f}, max {stats.itl_ms.max:.0f}"
-        )
+        sentence = translate("turn_figures", "Between tokens: p50 {p50} ms, p95 {p95}, max {most}")
+        itl = stats.itl_ms
+        lines.append(sentence.format(p50=f"{itl.p50:.0f}", p95=f"{itl.p95:.0f}", most=f"{itl.max:.0f}"))
     if stats.drafted_tokens:
-        drafted, kept = words.count(stats.drafted_tokens), words.count(stats.accepted_tokens)
-        lines.append(f"Prompt lookup: drafted {drafted}, kept {kept}")
-    lines.append(f"Cache of this chat: {words.size(stats.kv_bytes)}")
-    if message.model:
-        lines.append(f"Model: {message.model}")
-    return "\n".join(lines)
+        sentence = translate("turn_figures", "Prompt lookup: drafted {drafted}, kept {kept}")
+        kept = words.count(stats.accepted_tokens)
+        lines.append(sentence.format(drafted=words.count(stats.drafted_tokens), kept=kept))
+    lines.append(translate("turn_figures", "Cache of this chat: {size}").format(size=words.size(stats.kv_bytes)))
+    if model:
+        lines.append(translate("turn_figures", "Model: {model}").format(model=model))
+    return lines
 
 
 def decode_s(stats: TurnStats) -> float:
@@ -58,17 +72,25 @@ def live_figures(live: LiveTurn) -> tuple[Group, ...]:
 
 def ttft(value: float | None) -> tuple[Group, ...]:
     """Time to first token; no group if there was none."""
-    return () if value is None else ((Part("TTFT "), strong(words.seconds(value))),)
+    return () if value is None else (filled(translate("turn_figures", "TTFT {time}"), time=words.seconds(value)),)
 
 
 def decode_rate(value: float | None) -> tuple[Group, ...]:
     """Tokens per second; no group if there were fewer than two."""
-    return () if value is None else ((strong(words.rate(value)), Part(" tok/s")),)
+    return () if value is None else (filled(translate("turn_figures", "{rate} tok/s"), rate=words.rate(value)),)
 
 
-def reuse(cached: int, new: int, noun: str = "") -> tuple[Group, ...]:
-    """Prompt tokens reused from the KV cache and those computed; no group before any is known."""
+def reuse(cached: int, new: int, named: bool = False) -> tuple[Group, ...]:
+    """Prompt tokens reused from the KV cache and those computed; no group before any is known.
+
+    Args:
+        cached: How many were reused.
+        new: How many were computed.
+        named: Whether it says that they are tokens.
+    """
     if cached + new == 0:
         return ()
-    tail = f" new {noun}" if noun else " new"
-    return ((strong(words.count(cached)), Part(" reused + "), strong(words.count(new)), Part(tail)),)
+    sentence = translate("turn_figures", "{cached} reused + {new} new")
+    if named:
+        sentence = translate("turn_figures", "{cached} reused + {new} new tokens")
+    return (filled(sentence, cached=words.count(cached), new=words.count(new)),)

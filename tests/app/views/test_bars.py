@@ -11,7 +11,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from app.live import LiveTurn, ModelState, Notice
+from app.records import StoredMessage
 from app.theme import Theme
+from app.turn import after
 from app.views.notice_bar import NoticeBar
 from app.views.progress_card import ProgressCard
 from app.views.status_bar import StatusBar
@@ -47,6 +49,15 @@ def test_before_the_first_token_it_names_the_phase(status: StatusBar) -> None:
     status.show_model(READY)
     status.show_turn(LiveTurn("prefill", prefill_done=80, prefill_total=196))
     assert "Reads 196 new tokens, 40 %" in status.text
+
+
+def test_what_is_not_known_of_the_context_is_not_called_nothing(status: StatusBar) -> None:
+    """A chat that is opened again after its last reply broke off: how much it holds is known with the next turn."""
+    status.show_model(READY)
+    status.show_turn(after(StoredMessage("c", "assistant", "Half a", status="partial")))
+    assert "Context not known yet, of 8,192" in status.text
+    status.show_turn(after(None))
+    assert "Context 0 of 8,192" in status.text, "an empty chat holds nothing"
 
 
 def test_without_a_model_it_says_so(status: StatusBar) -> None:
