@@ -163,5 +163,7 @@ def as_json(value: Any) -> str:  # noqa: ANN401 - any JSON value
         text = json.dumps(value, ensure_ascii=False)
         text.encode()
     except (RecursionError, UnicodeEncodeError):
-        raise Refused(Failure(400, "The body holds JSON that is nested too deeply, or half characters.")) from None
+        raise Refused(
+            Failure(400, "The body holds half characters, or JSON that is nested too deeply; leave them out.")
+        ) from None
     return text

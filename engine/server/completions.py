@@ -24,7 +24,7 @@ from engine.server.answers import (
     text_frame,
     text_logprobs,
 )
-from engine.server.asked import as_extra, called, chat_params, messages_of, prompts_of, text_params, tools_of
+from engine.server.asked import as_extra, as_json, called, chat_params, messages_of, prompts_of, text_params, tools_of
 from engine.server.history import Place
 from engine.server.schema import ChatBody, Sampling, TextBody
 from engine.server.service import Service
@@ -68,9 +68,13 @@ class Completion:
         body: What is asked.
         info: The model.
         frame: Of the answer.
+
+    Raises:
+        Refused: There is text in the body that is none.
     """
 
     def __init__(self, service: Service, body: Sampling, info: ModelInfo, frame: Frame) -> None:
+        as_json(body.model_dump(exclude_none=True))
         self._service = service
         self._n = body.n or 1
         self._usage_in_stream = bool(body.stream_options and body.stream_options.include_usage)

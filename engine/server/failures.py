@@ -10,6 +10,18 @@ from engine.errors import BadRequest, Cancelled, ContextFull, DoesNotFit, Engine
 from engine.events import Failed
 
 _BUSY_S: Final = 2
+_TELLING: Final = {"value_error": 0, "extra_forbidden": 1}  # before what another branch of a union says
+_REASONS: Final = {
+    "extra_forbidden": "it is not supported here; leave it out",
+    "missing": "it is missing",
+    "json_invalid": "{error}",
+    "union_tag_invalid": "{discriminator} is {tag}, but should be one of {expected_tags}",
+    "union_tag_not_found": "{discriminator} is missing",
+    "too_short": "it should have at least {min_length} entries, not {actual_length}",
+    "too_long": "it should have at most {max_length} entries",
+    "model_attributes_type": "it should be a JSON object",
+}
+_BRANCHES: Final = {"str", "int", "system", "developer", "user", "assistant", "tool"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +103,20 @@ def too_many(limit: int, seconds: int) -> Failure:
 
 
 def of_validation(errors: Sequence[Mapping[str, Any]]) -> Failure:
-    """What is wrong with a body, in one sentence: the first fault that a person would look for."""
-    first = min(errors, key=lambda error: error["type"] == "extra_forbidden")
-    place = [str(step) for step in first["loc"] if step != "body"]
-    path = ".".join(place)
+    """What is wrong with a body, in one sentence: the fault that says most."""
+    first = min(errors, key=lambda error: _TELLING.get(error["type"], len(_TELLING)))
+    path, code = _path(first["loc"]), None
+    reason = _REASONS.get(first["type"], "{msg}").format(msg=first["msg"], **first.get("ctx", {}))
+    reason = reason.removeprefix("Value error, ").replace("Input should", "it should").rstrip(".")
     if first["type"] == "json_invalid":
-        return Failure(400, f"The body is no JSON: {first['ctx']['error']} at character {first['loc'][-1]}.")
-    if first["type"] == "extra_forbidden":
-        return Failure(400, f"{path} is not supported here; leave it out.", code="unsupported_parameter", param=path)
-    reason = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-    if not path:
-        return Failure(400, f"The body cannot be used: {reason}.")
-    return Failure(400, f"{path} cannot be used: {reason}.", param=path)
+        path, reason = "", f"it is no JSON: {reason} at character {first['loc'][-1]}"
+    elif first["type"] == "extra_forbidden":
+        code = "unsupported_parameter"
+    return Failure(400, f"{path or 'The body'} cannot be used: {reason}.", code=code, param=path or None)
+
+
+def _path(loc: Sequence[str | int]) -> str:
+    """Where in the body a fault lies, without the names that pydantic gives to branches of unions."""
+    top, *deeper = [str(step) for step in loc if step != "body"] or [""]
+    named = (step for step in deeper if step not in _BRANCHES and not set(step) & set("[("))
+    return ".".join([top, *named])

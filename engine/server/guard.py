@@ -81,7 +81,7 @@ class Door:
 
     def _has_key(self, header: str) -> bool:
         scheme, _, key = header.partition(" ")
-        right = hmac.compare_digest(key.strip().encode(), self.api_key.encode())
+        right = hmac.compare_digest(key.strip().encode("latin-1"), self.api_key.encode())  # the bytes that were sent
         return right and scheme.lower() == "bearer"
 
 
