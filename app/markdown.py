@@ -12,11 +12,18 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
+from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+
+from app.markdown_math import STREAMING, Source, use_math
 
 Align = Literal["left", "center", "right"]
 BULLETS: Final = ("•", "◦", "▪")
-_LEAVES: Final = ("inline", "fence", "code_block", "hr", "list_item_open", "blockquote_open")
+TODO, DONE = "☐", "☑"  # the markers of a task list
+_TASKS: Final = {"[ ] ": TODO, "[x] ": DONE, "[X] ": DONE}
+_DEEPEST: Final = 6  # lists and quotes in one another that are shown as such
+_LEAVES: Final = ("inline", "fence", "code_block", "math_block", "hr", "list_item_open", "blockquote_open")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,8 @@ class Span:
 
     Attributes:
         link: The address this text leads to, or empty.
+        tex: The LaTeX of a formula, whose source is `text`; empty in all other spans.
+        display: Whether a formula asks for the large form.
     """
 
     text: str
@@ -33,6 +42,8 @@ class Span:
     strike: bool = False
     code: bool = False
     link: str = ""
+    tex: str = ""
+    display: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +51,8 @@ class Frame:
     """A list item or a quote around a block.
 
     Attributes:
-        marker: What stands before the first block of an item: a bullet or "1."; empty for later blocks and quotes.
+        marker: What stands before the first block of an item: a bullet, "1." or a box; empty for later blocks and
+            quotes.
     """
 
     kind: Literal["item", "quote"]
@@ -88,13 +100,27 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula on lines of its own. `closed` is False while its end is still to come; then `tex` is empty.
+
+    Attributes:
+        text: As it was written.
+    """
+
+    text: str
+    tex: str = ""
+    closed: bool = True
+    frames: Frames = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A horizontal line."""
 
     frames: Frames = ()
 
 
-Block = Paragraph | Heading | Code | Table | Rule
+Block = Paragraph | Heading | Code | Table | Formula | Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +144,23 @@ class Outline:
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     # html off: it is shown as it was written. The link check of markdown-it refuses javascript:, data: and file:.
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = use_math(MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]))
+    parser.use(gfm_autolink_plugin)
+    parser.block.ruler.before("table", "too_deep", _too_deep)
+    return parser
+
+
+def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Take what lies too deep in lists and quotes as running text: markdown-it itself would leave it out."""
+    if state.level < state.md.options.maxNesting - 3:
+        return False
+    if not silent:
+        state.push("paragraph_open", "p", 1).map = [start, end]
+        token = state.push("inline", "", 0)
+        token.content, token.map, token.children = state.getLines(start, end, 0, False).strip(), [start, end], []
+        state.push("paragraph_close", "p", -1)
+        state.line = end
+    return True
 
 
 def parse(text: str) -> tuple[Block, ...]:
@@ -130,12 +172,12 @@ def outline(text: str, first_ordinal: int | None = None, mend: Callable[[str], s
     """The blocks of a text or of its open end.
 
     Args:
-        text: Markdown (CommonMark, tables, strikethrough).
+        text: Markdown (CommonMark, tables, task lists, strikethrough, formulas).
         first_ordinal: The number of the first item, where `text` begins in the middle of a numbered list.
         mend: Changes the source of the last paragraph or heading, if the text ends with one.
     """
     builder = _Builder(text.split("\n"), first_ordinal)
-    tokens = _parser().parse(text)
+    tokens = _parser().parse(text, {STREAMING: mend is not None})
     if mend is not None:
         _mend_last(tokens, mend)
     builder.run(tokens)
@@ -190,12 +232,22 @@ class _Builder:
                 self.frames.append(Frame("quote"))
             case "list_item_close" | "blockquote_close":
                 self._close_frame()
+            case _:
+                return self._take_leaf(tokens, index)
+        return 1
+
+    def _take_leaf(self, tokens: Sequence[Token], index: int) -> int:
+        """Take a token that begins a block; how many belong to it."""
+        token = tokens[index]
+        match token.type:
             case "heading_open":
                 self._emit(Heading(int(token.tag[1]), spans(tokens[index + 1].children or ()), self._frames()))
                 return 3
             case "paragraph_open":
-                self._emit(Paragraph(spans(tokens[index + 1].children or ()), self._frames()))
+                self._paragraph(spans(tokens[index + 1].children or ()))
                 return 3
+            case "math_block":
+                self._formula(token)
             case "code_block":
                 self._emit(Code(token.content.removesuffix("\n"), frames=self._frames()))
             case "fence":
@@ -229,7 +281,24 @@ class _Builder:
         self.frames.pop()
 
     def _frames(self) -> Frames:
-        return tuple(self.frames)
+        """The lists and quotes around a block; of very many the outer ones, and the innermost."""
+        return tuple(self.frames if len(self.frames) <= _DEEPEST else [*self.frames[: _DEEPEST - 1], self.frames[-1]])
+
+    def _paragraph(self, content: tuple[Span, ...]) -> None:
+        """A paragraph; one that begins with a box is a task, and the box takes the place of the bullet."""
+        box = _TASKS.get(content[0].text[:4]) if content and not content[0].code else None
+        if box and self.frames and self.frames[-1].marker in BULLETS:
+            self.frames[-1] = replace(self.frames[-1], marker=box)
+            rest = replace(content[0], text=content[0].text[4:])
+            content = (rest, *content[1:]) if rest.text else content[1:]
+        self._emit(Paragraph(content, self._frames()))
+
+    def _formula(self, token: Token) -> None:
+        source, closed = Source(token.markup, token.content), bool(token.meta["closed"])
+        text = source.text + token.info.rstrip() if closed else token.markup + token.content
+        tex = source.tex.strip() + token.info.rstrip() if closed else ""
+        follows = token.map is not None and token.map[1] < len(self.lines)  # else more may come on the same line
+        self._emit(Formula(text, tex, closed, self._frames()), complete=closed and follows)
 
     def _emit(self, block: Block, complete: bool = False) -> None:
         self.blocks.append(block)
@@ -275,6 +344,10 @@ def spans(children: Iterable[Token]) -> tuple[Span, ...]:
         if token.nesting:
             style.turn(token)
             continue
+        if token.type == "math_inline":
+            source = Source(token.markup, token.content)
+            result.append(replace(style.span(source.text, False), tex=source.tex.strip(), display=source.display))
+            continue
         text, code = _literal(token)
         if text:
             span = style.span(text, code)
@@ -312,7 +385,7 @@ class _Style:
 
 
 def _same_format(a: Span, b: Span) -> bool:
-    return (a.bold, a.italic, a.strike, a.code, a.link) == (b.bold, b.italic, b.strike, b.code, b.link)
+    return not a.tex and (a.bold, a.italic, a.strike, a.code, a.link) == (b.bold, b.italic, b.strike, b.code, b.link)
 
 
 def _literal(token: Token) -> tuple[str, bool]:
@@ -332,7 +405,7 @@ def plain_text(block: Block) -> str:
     match block:
         case Paragraph() | Heading():
             return "".join(span.text for span in block.spans)
-        case Code():
+        case Code() | Formula():
             return block.text
         case Table():
             rows = (block.header, *block.rows)

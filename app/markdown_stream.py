@@ -10,10 +10,10 @@ from app.markdown import Block, Code, Outline, Paragraph, Span, outline, parse
 
 # The last line, before its newline, is kept back where more of it could change what it is: a marker alone, the
 # beginning of a fence, a row of a table.
-_UNDECIDED: Final = re.compile(r"[ \t>]*(?:[-+*=_#~|:`\d.)\s]*|(?:(?:[-+*]|\d+[.)])\s+)*(?:`{3,}|~{3,}|\|).*)\Z")
+_UNDECIDED: Final = re.compile(r"[ \t>]*(?:[-+*=_#~|:`$\\\d.)\s]*|(?:(?:[-+*]|\d+[.)])\s+)*(?:`{3,}|~{3,}|\|).*)\Z")
 _UNDECIDED_IN_FENCE: Final = re.compile(r"[ \t]*(?:`*|~*)\Z")
 _OPEN_FENCE: Final = re.compile(r"(`{3,}|~{3,})[^\n]*\n")
-_RUN: Final = re.compile(r"\\.|`+|\*+|_+|~~", re.DOTALL)
+_RUN: Final = re.compile(r"\\\(.*?\\\)|\$[^\s$](?:[^$]*[^\s$])?\$|\\.|`+|\*+|_+|~~", re.DOTALL)
 _OPEN_LINK: Final = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\Z")
 
 # A unit longer than this many characters is parsed again only when it has grown by an eighth, so that the cost per
@@ -128,7 +128,7 @@ def close_open_inline(content: str) -> str:
         if code:
             code = "" if run == code else code
             continue
-        if run[0] in "\\`":
+        if run[0] in "\\`$":
             code = run if run[0] == "`" else ""
             continue
         before, after = text[: match.start()][-1:], text[match.end() :][:1]

@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
+from app.i18n import translate
 from app.live import LiveTurn, ModelState
 from app.records import StoredMessage, Version
 from app.theme import Theme
+from app.views.chat_column import COLUMN, MARGIN, Anchor, ChatColumn
+from app.views.chat_find import ChatFind, Match
+from app.views.chat_selection import ChatSelection
 from app.views.controls import IconButton, is_typing
+from app.views.find_bar import FindBar
+from app.views.formulas import Formulas
 from app.views.left_out_line import LeftOutLine
 from app.views.message_view import MessageView
-from app.views.slots import Slot, estimated_height
+from app.views.slots import Slot
 from app.views.waiting_line import WaitingLine
 
-COLUMN: Final = 680
-MARGIN: Final = 20
-_TOP: Final = 24
-_BOTTOM: Final = 28
-_AFTER_QUESTION: Final = 0  # the row of actions under a question is the gap
-_AFTER_ANSWER: Final = 24
+__all__ = ["COLUMN", "MARGIN", "ChatView"]
 _AHEAD: Final = 600  # pixels above and below the view in which messages are made before they are seen
 _NEAR_BOTTOM: Final = 8
-_DRAG_MS: Final = 30
+_FIND_GAP: Final = 12
+_ROUNDS: Final = 6  # in which the heights on the way to a far message settle
+
+
+class JumpButton(IconButton):
+    """An arrow on a disc of its own, because text runs on under it."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self._theme.color("line"), 1))
+        painter.setBrush(self._theme.color("surface"))
+        painter.drawEllipse(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.end()
+        super().paintEvent(event)
 
 
 class ChatView(QScrollArea):
@@ -36,36 +51,37 @@ class ChatView(QScrollArea):
     link_activated = Signal(str)
     typed = Signal(str)  # a key that belongs into the composer
     edited = Signal(str, str)  # message id, the question in other words
+    edit_text_changed = Signal(str, str)  # message id, the words so far: what would they cost?
     regenerate_requested = Signal(str)
+    continue_requested = Signal(str)
+    fork_requested = Signal(str)
+    delete_requested = Signal(str)
+    quote_requested = Signal(str)  # text for the composer
     version_requested = Signal(str, int)  # message id, versions to go on or back
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._slots: list[Slot] = []
-        self._tops: list[int] = []
+        self._formulas = Formulas(theme, self)
         self._live = LiveTurn()
         self._versions: Mapping[str, Version] = {}
-        self._left_out_count = 0
         self._following = True
         self._moving = False  # the position is being set by this class, not by the reader
-        self._canvas = QWidget()
-        self._canvas.setObjectName("canvas")
-        self._waiting = WaitingLine(theme, self._canvas)
-        self._waiting.hide()
-        self._left_out = LeftOutLine(theme, self._canvas)
-        self.setWidget(self._canvas)
+        self._anchor = Anchor(0, -1, 0)  # what stays at the top of the view while things change above it
+        self._drawing_s = 0.0
+        self._flushes = 0
+        self._column = ChatColumn(theme, self._make)
+        self._selection = ChatSelection(self._column, self)
+        self._find = ChatFind(self._column, self)
+        self.setWidget(self._column)
         self.setObjectName("chat")
-        self.setAccessibleName("Conversation")
+        self.setAccessibleName(translate("chat_view", "Conversation"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._jump = IconButton(theme, "down", "Jump to the latest (Ctrl+End)", self, 36)
+        self._jump = JumpButton(theme, "down", translate("chat_view", "Jump to the latest (Ctrl+End)"), self, 36)
         self._jump.setObjectName("jump")
         self._jump.hide()
-        self._drag_point = QPoint()
-        self._drag_view: MessageView | None = None
-        self._drag_timer = QTimer(self)
-        self._drag_timer.setInterval(_DRAG_MS)
+        self._find_bar = FindBar(theme, self)
         self._connect()
 
     def _connect(self) -> None:
@@ -73,7 +89,11 @@ class ChatView(QScrollArea):
         bar.rangeChanged.connect(self._range_changed)
         bar.valueChanged.connect(self._scrolled)
         self._jump.clicked.connect(self.jump_to_end)
-        self._drag_timer.timeout.connect(self._drag_on)
+        self._find_bar.text_changed.connect(self._look_for)
+        self._find_bar.step_requested.connect(self._find.step)
+        self._find_bar.closed.connect(self.close_find)
+        self._find.found.connect(self._show_match)
+        self._find.counted.connect(self._find_bar.show_count)
         self._theme.changed.connect(self._restyle)
 
     # -- what is shown -----------------------------------------------------------------------------------------
@@ -91,99 +111,227 @@ class ChatView(QScrollArea):
     @property
     def waiting_line(self) -> WaitingLine:
         """Says what goes on before the first word of an answer."""
-        return self._waiting
+        return self._column.waiting
 
     @property
     def left_out_line(self) -> LeftOutLine:
         """Stands above the first message that was read for the last answer, if some were not."""
-        return self._left_out
+        return self._column.left_out
+
+    @property
+    def find_bar(self) -> FindBar:
+        """Where words to find are typed."""
+        return self._find_bar
+
+    @property
+    def formulas(self) -> Formulas:
+        """The formulas of the conversation."""
+        return self._formulas
 
     @property
     def scrolls_on(self) -> bool:
         """Whether it scrolls because text is being selected beyond its edge."""
-        return self._drag_timer.isActive()
+        return self._selection.scrolls_on
+
+    @property
+    def drawing_s(self) -> float:
+        """Seconds that laying out and painting the latest answer have taken since it began to be written."""
+        view = self._column.slots[-1].view if self._column.slots else None
+        painted = view.painted_s if view is not None and not view.is_question else 0.0
+        return self._drawing_s + painted
+
+    @property
+    def flushes(self) -> int:
+        """How many times text of the latest answer has been put on the screen since it began to be written."""
+        return self._flushes
 
     def message_views(self) -> tuple[MessageView, ...]:
         """Those that have been made so far, from top to bottom."""
-        return tuple(slot.view for slot in self._slots if slot.view is not None)
+        return self._column.views()
 
     def show_thread(self, messages: Sequence[StoredMessage], live: LiveTurn) -> None:
         """Show another conversation, from its end."""
-        self._replace_from(0, messages, live)
+        self.close_find()
+        self._column.replace_from(0, messages)
+        self._selection.clear()
+        self._live = live
         self._following = True
         self._arrange()
 
     def change_thread(self, messages: Sequence[StoredMessage], live: LiveTurn) -> None:
         """Show another branch of the conversation; what both have in common stays where it is."""
-        pairs = zip(self._slots, messages, strict=False)
+        slots = self._column.slots
+        pairs = zip(slots, messages, strict=False)
         same = next((i for i, (slot, new) in enumerate(pairs) if slot.message.id != new.id), None)
-        same = min(len(self._slots), len(messages)) if same is None else same
-        if same < min(len(self._slots), len(messages)) and self._slots[same].can_become(messages[same]):
-            self._become(self._slots[same], messages[same])
+        same = min(len(slots), len(messages)) if same is None else same
+        if same < min(len(slots), len(messages)) and slots[same].can_become(messages[same]):
+            self._become(slots[same], messages[same])
             same += 1
-        self._replace_from(same, messages, live)
+        self._column.replace_from(same, messages)
+        self._selection.clear()
+        self._live = live
         self._following = False
         self._arrange()
         self._following = self._at_end()
         self._jump.setVisible(not self._following)
+        self._find.refresh()
 
     def show_versions(self, versions: Mapping[str, Version]) -> None:
         """Show which version the messages are, of those that have more than one."""
         self._versions = versions
-        for slot in self._slots:
-            if slot.view is not None:
-                slot.view.show_version(versions.get(slot.message.id, Version()))
+        for view in self._column.views():
+            view.show_version(versions.get(view.message.id, Version()))
 
     def show_left_out(self, count: int) -> None:
         """Mark the first so many messages as not read for the last answer."""
-        if count == self._left_out_count:
+        if count == self._column.left_out_count:
             return
-        self._left_out_count = count
-        self._left_out.show_count(count)
-        for index, slot in enumerate(self._slots):
+        self._column.left_out_count = count
+        self._column.left_out.show_count(count)
+        for index, slot in enumerate(self._column.slots):
             if slot.view is not None:
                 slot.view.set_dimmed(index < count)
         self._arrange()
 
     def add_message(self, message: StoredMessage) -> None:
         """Show a new message at the end; a question of the person's own brings the end into view."""
-        self._slots.append(Slot(message, estimated_height(message, self._column())))
         if message.role == "user":
             self._following = True
-        self._make(len(self._slots) - 1)
+        self._drawing_s, self._flushes = 0.0, 0
+        self._column.add(message)
         self._arrange()
+        self._find.refresh()
 
     def append_text(self, message_id: str, text: str) -> None:
         """Add text to the answer that is being written."""
-        slot = self._slot(message_id)
-        if slot is None:
+        index = self._column.index_of_message(message_id)
+        if index < 0:
             return
-        if slot.view is None:
-            self._make(self._slots.index(slot))
-        if slot.view is not None:
-            slot.view.append(text)
+        begun = time.perf_counter()
+        self._column.ensure(index).append(text)
+        self._flushes += 1
+        self._drawing_s += time.perf_counter() - begun
 
     def finish_message(self, message: StoredMessage) -> None:
         """Show an answer as it ended."""
-        slot = self._slot(message.id)
-        if slot is None:
+        index = self._column.index_of_message(message.id)
+        if index < 0:
             return
+        begun = time.perf_counter()
+        slot = self._column.slots[index]
         slot.message = message
         if slot.view is not None:
             slot.view.finish(message)
+        self._drawing_s += time.perf_counter() - begun
+        self._find.refresh()
+
+    def resume_message(self, message: StoredMessage) -> None:
+        """An answer that had ended is being written on."""
+        index = self._column.index_of_message(message.id)
+        if index >= 0:
+            slot = self._column.slots[index]
+            slot.message = message
+            slot.discard()
+            self._drawing_s, self._flushes = 0.0, 0
+            self._column.ensure(index)
+            self._arrange()
 
     def show_turn(self, live: LiveTurn, model: ModelState) -> None:
         """Show how far the turn has come: before the first word in a line of its own, then under the answer."""
         was_busy, self._live = self._busy, live
-        self._waiting.show_turn(live, model)
+        self._column.waiting.show_turn(live, model)
         if was_busy != self._busy:
             for view in self.message_views():
                 view.set_busy(self._busy)
-        slot = self._slots[-1] if self._slots else None
-        if slot is not None and slot.view is not None:
-            slot.view.show_live(live)
-        if self._waiting.isHidden() == self._waits():
+        slots = self._column.slots
+        last = slots[-1].view if slots else None
+        if last is not None:
+            last.show_live(live)
+        if self._column.waiting.isHidden() == self._waits():
             self._arrange()
+
+    def show_edit_cost(self, message_id: str, text: str) -> None:
+        """Say in the open edit of a question what asking in these words would cost."""
+        index = self._column.index_of_message(message_id)
+        view = self._column.slots[index].view if index >= 0 else None
+        if view is not None:
+            view.show_edit_cost(text)
+
+    # -- finding and selecting ---------------------------------------------------------------------------------
+
+    def show_find(self) -> None:
+        """Open the bar in which words to find are typed; a short selection is looked for at once."""
+        selected = self._selection.text
+        self._place_overlays()
+        self._find_bar.open(selected if selected and "\n" not in selected and len(selected) < 100 else "")
+        self._look_for(self._find_bar.field.text())
+
+    def close_find(self) -> None:
+        """Close that bar."""
+        if self._find_bar.isVisible():
+            self._find_bar.hide()
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._find.clear()
+
+    def find_text(self, text: str, step: int = 0) -> None:
+        """Look for words, or with a step go so many matches on or back."""
+        if self._find.query is None or self._find.query.text != text:
+            self._look_for(text)
+        elif step:
+            self._find.step(step)
+
+    def scroll_to(self, message_id: str, text: str = "") -> None:
+        """Bring a message into view, and for a moment show where any of some words stand in it."""
+        index = self._column.index_of_message(message_id)
+        if index < 0:
+            return
+        if text:
+            self._find.look_at(index, text)
+        else:
+            self._show_match(Match(index, -1, 0))
+
+    def selected_text(self) -> str:
+        """What is selected, in one message or in several."""
+        return self._selection.text
+
+    def copy(self) -> None:
+        """Put what is selected onto the clipboard."""
+        text = self._selection.text
+        if text:
+            QGuiApplication.clipboard().setText(text)
+
+    def select_all(self) -> None:
+        """Select the whole conversation."""
+        self._selection.select_all()
+
+    def _look_for(self, text: str) -> None:
+        self._find.look_for(text, self._column.index_at(self.verticalScrollBar().value()))
+
+    def _show_match(self, match: Match) -> None:
+        """Bring a match into view; heights on the way to it are estimates until they are seen, so it takes rounds."""
+        self._following = False
+        bar, column = self.verticalScrollBar(), self._column
+        for _ in range(_ROUNDS):
+            view = column.ensure(match.slot)
+            column.slots[match.slot].laid_out = 0
+            self._place_all()
+            place = view.match_rect(match.block, match.number) if match.block >= 0 else QRect(0, 0, 1, 60)
+            wanted = self._position_for(place.translated(0, column.tops[match.slot]), match.block < 0)
+            if wanted == bar.value() and not self._make_near(wanted):
+                break
+            self._go_to(wanted)
+            self._anchor = column.anchor(bar.value())
+            self._arrange()
+        self._following = self._at_end() and bar.maximum() > 0
+        self._jump.setVisible(not self._following and bar.maximum() > 0)
+
+    def _position_for(self, place: QRect, at_top: bool) -> int:
+        bar, height = self.verticalScrollBar(), self.viewport().height()
+        seen = bar.value() + 60 <= place.top() and place.bottom() <= bar.value() + height - 60
+        if seen and not at_top:
+            return bar.value()
+        wanted = place.top() - (16 if at_top else height // 3)
+        return max(0, min(bar.maximum(), wanted))
 
     # -- moving ------------------------------------------------------------------------------------------------
 
@@ -204,6 +352,10 @@ class ChatView(QScrollArea):
             bar.setValue(0)
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.select_all()
         elif is_typing(event):
             self.typed.emit(event.text())
         else:
@@ -212,11 +364,17 @@ class ChatView(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
-        size = self.viewport().size()
-        self._jump.move((size.width() - self._jump.width()) // 2, size.height() - self._jump.height() - 10)
+        self._place_overlays()
 
     def mouseReleaseEvent(self, event: QEvent) -> None:
-        self._drag_timer.stop()
+        self._selection.release()
+
+    def _place_overlays(self) -> None:
+        size = self.viewport().size()
+        self._jump.move((size.width() - self._jump.width()) // 2, size.height() - self._jump.height() - 10)
+        wanted = self._find_bar.sizeHint()
+        width = min(wanted.width(), size.width() - 2 * _FIND_GAP)
+        self._find_bar.setGeometry(size.width() - width - _FIND_GAP, _FIND_GAP, width, wanted.height())
 
     def _range_changed(self, _low: int, high: int) -> None:
         if self._following:
@@ -225,6 +383,7 @@ class ChatView(QScrollArea):
     def _scrolled(self, value: int) -> None:
         if not self._moving:
             self._following = self._at_end()
+            self._anchor = self._column.anchor(value)
             if self._make_near(value):
                 self._arrange()
         self._jump.setVisible(not self._following and self.verticalScrollBar().maximum() > 0)
@@ -241,16 +400,6 @@ class ChatView(QScrollArea):
 
     # -- placing -----------------------------------------------------------------------------------------------
 
-    def _column(self) -> int:
-        return max(200, min(COLUMN, self.width() - 2 * MARGIN))
-
-    def _left(self) -> int:
-        # Of the whole width, so that the column does not move when the scroll bar comes and goes.
-        return max(MARGIN, (self.width() - COLUMN) // 2)
-
-    def _slot(self, message_id: str) -> Slot | None:
-        return next((slot for slot in reversed(self._slots) if slot.message.id == message_id), None)
-
     @property
     def _busy(self) -> bool:
         return self._live.phase != "idle"
@@ -259,147 +408,104 @@ class ChatView(QScrollArea):
         """Whether a question has no word of its answer yet."""
         return self._busy and not self._live.message_id
 
-    def _replace_from(self, first: int, messages: Sequence[StoredMessage], live: LiveTurn) -> None:
-        """Show other messages from this index on; none has a view yet."""
-        for slot in self._slots[first:]:
-            slot.discard()
-        width = self._column()
-        self._slots[first:] = [Slot(message, estimated_height(message, width)) for message in messages[first:]]
-        self._live = live
-
     def _become(self, slot: Slot, message: StoredMessage) -> None:
         """Show another version of a message in the same view, which keeps the keyboard where it is."""
         slot.message, slot.laid_out = message, 0
         if slot.view is not None:
             slot.view.show_message(message)
 
-    def _make(self, index: int) -> None:
+    def _make(self, index: int) -> MessageView:
         """Make the view of a message."""
-        slot = self._slots[index]
+        slots = self._column.slots
+        message = slots[index].message
         # An answer is added just before the figures of its first token come, while the turn still seems to wait.
-        is_last = index == len(self._slots) - 1
-        streaming = is_last and slot.message.status == "partial" and self._busy
-        view = MessageView(self._theme, slot.message, streaming, self._canvas)
-        view.height_changed.connect(self._height_changed)
-        view.link_activated.connect(self.link_activated)
-        view.dragged_to.connect(self._dragged)
-        view.edited.connect(self.edited)
-        view.regenerate_requested.connect(self.regenerate_requested)
-        view.version_requested.connect(self.version_requested)
-        view.show_version(self._versions.get(slot.message.id, Version()))
+        streaming = index == len(slots) - 1 and message.status == "partial" and self._busy
+        view = MessageView(self._theme, self._formulas, message, streaming, self._column)
+        self._connect_message(view)
+        view.show_version(self._versions.get(message.id, Version()))
         view.set_busy(self._busy)
-        view.set_dimmed(index < self._left_out_count)
-        slot.view = view
+        view.set_dimmed(index < self._column.left_out_count)
         if streaming:
             view.show_live(self._live)
-        view.show()
+        slots[index].view = view
+        self._selection.made(index, view)
+        self._find.made(index)
+        return view
+
+    def _connect_message(self, view: MessageView) -> None:
+        view.height_changed.connect(self._height_changed)
+        view.pressed.connect(self._pressed)
+        view.dragged_to.connect(self._dragged)
+        view.copy_requested.connect(self.copy)
+        view.select_all_requested.connect(self.select_all)
+        view.link_activated.connect(self.link_activated)
+        view.edited.connect(self.edited)
+        view.edit_text_changed.connect(self.edit_text_changed)
+        view.regenerate_requested.connect(self.regenerate_requested)
+        view.continue_requested.connect(self.continue_requested)
+        view.fork_requested.connect(self.fork_requested)
+        view.delete_requested.connect(self.delete_requested)
+        view.quote_requested.connect(self.quote_requested)
+        view.version_requested.connect(self.version_requested)
+
+    def _pressed(self) -> None:
+        view = self.sender()
+        if isinstance(view, MessageView):
+            self._selection.begin(view)
+
+    def _dragged(self, point: QPoint) -> None:
+        view = self.sender()
+        if isinstance(view, MessageView):
+            self._selection.drag(view, point)
 
     def _height_changed(self) -> None:
-        view = self.sender()
-        slot = next((slot for slot in reversed(self._slots) if slot.view is view), None)
-        if slot is None:
+        index = self._column.index_of(self.sender())
+        if index < 0:
             return
-        slot.laid_out = 0
-        if slot is self._slots[-1]:
-            self._place_last()
-        else:
+        self._column.slots[index].laid_out = 0
+        self._column.waits = self._waits()
+        if index < len(self._column.slots) - 1 or not self._place_last():
             self._arrange()
 
-    def _place_last(self) -> None:
-        """Place the last message alone: what is above it does not move when it grows."""
-        slot = self._slots[-1]
-        if slot.view is None or len(self._tops) != len(self._slots):
-            self._arrange()
-            return
-        slot.lay_out(self._column())
-        slot.view.setGeometry(self._left(), self._tops[-1], self._column(), slot.height)
-        self._resize_canvas(self._tops[-1] + slot.height)
+    def _place_last(self) -> bool:
+        """Place the last message alone; False if all must be placed."""
+        moving, self._moving = self._moving, True
+        placed = self._column.place_last()
+        self._moving = moving
+        place = self._column.height_of(self._anchor)
+        if placed and not self._following and place is not None:
+            self._go_to(place)  # something may have changed in it above what is seen
+        return placed
 
     def _arrange(self) -> None:
-        """Place all messages, making those near the view; the message at the top of the view stays where it is."""
-        bar = self.verticalScrollBar()
-        anchor, offset = self._anchor(bar.value())
-        for _ in range(len(self._slots) + 1):  # each round makes at least one view, or is the last
+        """Place all messages, making those near the view; what is at the top of the view stays where it is."""
+        bar, column = self.verticalScrollBar(), self._column
+        column.set_room(self.width())
+        column.waits = self._waits()
+        for _ in range(len(column.slots) + 1):  # each round makes at least one view, or is the last
             self._place_all()
-            if self._following:
-                self._go_to(bar.maximum())
-            elif anchor < len(self._tops):
-                self._go_to(self._tops[anchor] + offset)
+            place = bar.maximum() if self._following else column.height_of(self._anchor)
+            if place is not None:
+                self._go_to(place)
             if not self._make_near(bar.value()):
-                return
-
-    def _anchor(self, value: int) -> tuple[int, int]:
-        index = max(0, bisect_right(self._tops, value) - 1)
-        return index, value - (self._tops[index] if index < len(self._tops) else 0)
+                break
+        if self._following:
+            self._anchor = column.anchor(bar.value())
 
     def _place_all(self) -> None:
-        width, left, y = self._column(), self._left(), _TOP
-        self._left_out.setVisible(0 < self._left_out_count < len(self._slots))
-        self._tops = []
-        for index, slot in enumerate(self._slots):
-            if index:
-                y += _AFTER_QUESTION if self._slots[index - 1].message.role == "user" else _AFTER_ANSWER
-            if index and index == self._left_out_count:
-                y += self._place_left_out(left, y, width)
-            self._tops.append(y)
-            if slot.view is not None:
-                slot.lay_out(width)
-                slot.view.setGeometry(left, y, width, slot.height)
-            y += slot.height
-        self._resize_canvas(y)
-
-    def _place_left_out(self, left: int, top: int, width: int) -> int:
-        """Place the line between what was not read and what was; the pixels that it takes."""
-        height = self._left_out.height_for(width)
-        self._left_out.setGeometry(left, top, width, height)
-        return height + _AFTER_ANSWER
-
-    def _resize_canvas(self, bottom: int) -> None:
-        self._waiting.setVisible(self._waits())
-        if self._waits():
-            top = bottom + _AFTER_QUESTION
-            self._waiting.setGeometry(self._left(), top, self._column(), self._waiting.sizeHint().height())
-            bottom = top + self._waiting.height()
-        self._canvas.resize(self.viewport().width(), max(bottom + _BOTTOM, 1))
+        """Place all messages. A shorter canvas moves the position: that is not the reader's doing."""
+        moving, self._moving = self._moving, True
+        self._column.place_all()
+        self._moving = moving
 
     def _make_near(self, value: int) -> bool:
         """Make the views of messages in and near the view; whether there were any to make."""
-        low, high = value - _AHEAD, value + self.viewport().height() + _AHEAD
-        made = False
-        for index in range(max(0, bisect_right(self._tops, low) - 1), len(self._slots)):
-            if self._tops[index] > high:
-                break
-            if self._slots[index].view is None:
-                self._make(index)
-                made = True
-        return made
+        return self._column.make_near(value - _AHEAD, value + self.viewport().height() + _AHEAD)
 
     def _restyle(self) -> None:
-        for slot in self._slots:
+        for slot in self._column.slots:
             slot.laid_out = 0
             if slot.view is not None:
                 slot.view.restyle()
         self._arrange()
         self.viewport().update()
-
-    # -- selecting beyond the edge -----------------------------------------------------------------------------
-
-    def _dragged(self, point: QPoint) -> None:
-        sender = self.sender()
-        self._drag_view = sender if isinstance(sender, MessageView) else None
-        self._drag_point = point
-        outside = not self.viewport().rect().contains(self.viewport().mapFromGlobal(point))
-        if outside and not self._drag_timer.isActive():
-            self._drag_timer.start()
-        elif not outside:
-            self._drag_timer.stop()
-
-    def _drag_on(self) -> None:
-        if self._drag_view is None or not QGuiApplication.mouseButtons() & Qt.MouseButton.LeftButton:
-            self._drag_timer.stop()
-            return
-        y = self.viewport().mapFromGlobal(self._drag_point).y()
-        step = y if y < 0 else y - self.viewport().height()
-        self.verticalScrollBar().setValue(self.verticalScrollBar().value() + max(-60, min(60, step)))
-        body = self._drag_view.body
-        body.drag_to(body.mapFromGlobal(self._drag_point))

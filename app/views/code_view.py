@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QPainter, QPen, QTextCursor, QWheelEvent
-from PySide6.QtWidgets import QScrollBar, QWidget
+from PySide6.QtGui import QGuiApplication, QPainter, QPen, QTextCursor
+from PySide6.QtWidgets import QWidget
 
+from app.i18n import translate
 from app.markdown import Block, Code
 from app.theme import Theme
 from app.views.controls import CopyButton
-from app.views.document_view import DocumentView, indent
+from app.views.document_view import indent
 from app.views.rich_text import fill_code, insert_code, new_document
+from app.views.sideways_view import SidewaysView
 
 _HEADER: Final = 34
 _PADDING: Final = 16
@@ -21,28 +23,20 @@ _BOTTOM: Final = 14
 _RADIUS: Final = 10
 
 
-class CodeView(DocumentView):
+class CodeView(SidewaysView):
     """Draws a `Code` block. An open fence is plain text that grows at its end; colours come when it is closed."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, parent)
+        super().__init__(theme, translate("code_view", "Scroll the code sideways"), parent)
         self._document = new_document(theme.font("code"), wrap=False)
-        self._bar = QScrollBar(Qt.Orientation.Horizontal, self)
-        self._bar.setAccessibleName("Scroll the code sideways")
-        self._bar.valueChanged.connect(self.update)
-        self._bar.hide()
-        self._copy = CopyButton(theme, "Copy", "Copy this code", self)
+        label, name = translate("code_view", "Copy"), translate("code_view", "Copy this code")
+        self._copy = CopyButton(theme, label, name, self)
         self._copy.clicked.connect(self._copy_all)
 
     @property
     def copy_button(self) -> CopyButton:
         """The button that copies the code."""
         return self._copy
-
-    @property
-    def scroll_bar(self) -> QScrollBar:
-        """Moves long lines; its maximum is 0 where none is too long."""
-        return self._bar
 
     def show_block(self, block: Block) -> None:
         """Draw a code block; an open one that has grown is appended to."""
@@ -59,32 +53,19 @@ class CodeView(DocumentView):
             fill_code(self._document, block, self._theme)
         self._text_changed()
 
-    def height_for(self, width: int) -> int:
-        """Lay out for a width; lines are never wrapped."""
-        height = super().height_for(width)
-        inner = width - self._left() - self._right()
-        hidden = max(0, int(self._document.idealWidth()) - inner)
-        self._bar.setRange(0, hidden)
-        self._bar.setPageStep(max(1, inner))
-        self._bar.setSingleStep(24)
-        self._bar.setVisible(hidden > 0)
-        return height + (8 if hidden > 0 else 0)
-
     def resizeEvent(self, event: QEvent) -> None:
-        left = indent(self._frames())
+        super().resizeEvent(event)
         size = self._copy.sizeHint()
         self._copy.setGeometry(self.width() - size.width() - 6, self._gap + 5, size.width(), size.height())
-        self._bar.setGeometry(left + 8, self.height() - 13, self.width() - left - 16, 10)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        sideways = event.angleDelta().x() or (
-            event.angleDelta().y() if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 0
-        )
-        if sideways and self._bar.isVisible():
-            self._bar.setValue(self._bar.value() - sideways // 2)
-            event.accept()
-        else:
-            event.ignore()
+    def _room_for_bar(self) -> int:
+        return 8
+
+    def _bar_left(self) -> int:
+        return super()._bar_left() + 8
+
+    def _bar_right(self) -> int:
+        return 8
 
     def _origin(self) -> QPointF:
         return QPointF(self._left() - self._bar.value(), self._gap + _HEADER)
@@ -115,7 +96,11 @@ class CodeView(DocumentView):
         painter.setPen(self._theme.color("muted"))
         label = QRectF(left + _PADDING, self._gap + 6, box.width() - 100, 24)
         language = self._block.language if isinstance(self._block, Code) else ""
-        painter.drawText(label, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, language or "code")
+        painter.drawText(
+            label,
+            Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
+            language or translate("code_view", "code"),
+        )
 
     def _copy_all(self) -> None:
         if isinstance(self._block, Code):

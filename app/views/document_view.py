@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import time
+from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
     QPainter,
+    QPainterPath,
     QPaintEvent,
     QPalette,
+    QPen,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
 )
 from PySide6.QtWidgets import QWidget
 
-from app.markdown import Block, Frames
+from app.markdown import DONE, TODO, Block, Frames, Heading, Paragraph, plain_text
+from app.plain_text import Query, searchable, utf16_length
 from app.theme import Theme
-from app.views.rich_text import CHIP_PADDING, chip_rects, cursor_x, new_document
+from app.views.formulas import OBJECT
+from app.views.rich_text import (
+    CHIP_PADDING,
+    chip_rects,
+    cursor_x,
+    formula_sources,
+    is_right_to_left,
+    new_document,
+)
 
 ITEM_INDENT: Final = 36  # room for a number of two digits
 QUOTE_INDENT: Final = 18
 _MARKER_GAP: Final = 9
 _BAR: Final = 3
+_BOX: Final = 13  # the side of a task's box
 _CARET: Final = QSizeF(8, 17)
 _DIMMED: Final = 0.66  # the least at which text of either theme keeps a contrast of 4.5
 
@@ -41,6 +56,8 @@ class DocumentView(QWidget):
     to the widget so that the bar of a quote runs on from block to block.
     """
 
+    changed = Signal()  # it needs another height than it told, though it draws the same block
+
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -52,7 +69,11 @@ class DocumentView(QWidget):
         self._caret = False
         self._dimmed = False
         self._chips: list[QRectF] = []
+        self._matches: tuple[tuple[int, int], ...] = ()
+        self._match = -1
+        self._mirrored = False
         self._width = -1
+        self._painted_s = 0.0
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.IBeamCursor)
 
@@ -70,6 +91,11 @@ class DocumentView(QWidget):
     def length(self) -> int:
         """Positions in the text, for selecting."""
         return self._document.characterCount() - 1
+
+    @property
+    def painted_s(self) -> float:
+        """Seconds that painting has taken so far."""
+        return self._painted_s
 
     def show_block(self, block: Block) -> None:
         """Draw another block of the same kind."""
@@ -123,7 +149,10 @@ class DocumentView(QWidget):
 
     def text(self, start: int, end: int) -> str:
         """The text between two positions, with its line breaks."""
-        return self._range(start, end).selection().toPlainText()
+        text = self._range(start, end).selection().toPlainText()
+        for source in formula_sources(self._document, start, end) if OBJECT in text else ():
+            text = text.replace(OBJECT, source, 1)
+        return text
 
     def position_at(self, point: QPoint) -> int:
         """The position nearest to a point of this widget."""
@@ -136,11 +165,50 @@ class DocumentView(QWidget):
         cursor.select(QTextCursor.SelectionType.WordUnderCursor)
         return cursor.selectionStart(), cursor.selectionEnd()
 
+    def position_rect(self, position: int) -> QRectF:
+        """Where a position of the text stands in this widget: a line's height, no width."""
+        block = self._document.findBlock(position)
+        origin = self._document.documentLayout().blockBoundingRect(block).topLeft() + self._origin()
+        line = block.layout().lineForTextPosition(position - block.position())
+        if not line.isValid():
+            return QRectF(origin, QSizeF(0, 1))
+        place = QPointF(cursor_x(line, position - block.position()), line.y())
+        return QRectF(origin + place, QSizeF(0, line.height()))
+
+    def show_position(self, position: int) -> None:
+        """Make sure that a position is not hidden inside the block."""
+
+    # -- looking for words ---------------------------------------------------------------------------------------
+
+    def mark_matches(self, query: Query | None, current: int = -1) -> int:
+        """Draw where words stand, the `current` one (from 0) more strongly; how often they do."""
+        found = self._find(query) if query is not None and self._block is not None else ()
+        if (found, current) != (self._matches, self._match):
+            self._matches, self._match = found, current
+            self.update()
+        return len(found)
+
+    def match_position(self, index: int) -> int:
+        """The position at which the match of this number begins."""
+        return self._matches[index][0] if index < len(self._matches) else 0
+
+    def _find(self, query: Query) -> tuple[tuple[int, int], ...]:
+        text = searchable(self._block) if self._block is not None else ""
+        places = self._places()
+        return tuple((_position(text, places, start), _position(text, places, end)) for start, end in query.spans(text))
+
+    def _places(self) -> Sequence[tuple[int, int]]:
+        """At which positions of the document which characters of `searchable` stand, where they do not just follow."""
+        return ((0, 0),)
+
+    # -- drawing -------------------------------------------------------------------------------------------------
+
     def link_at(self, point: QPoint) -> str:
         """The address of the link at a point, or an empty text."""
         return self._document.documentLayout().anchorAt(self._to_document(point))
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        begun = time.perf_counter()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setOpacity(_DIMMED if self._dimmed else 1.0)
@@ -152,6 +220,8 @@ class DocumentView(QWidget):
         self._document.documentLayout().draw(painter, self._context())
         if self._caret:
             painter.fillRect(self._caret_rect(), self._theme.color("accent"))
+        painter.end()
+        self._painted_s += time.perf_counter() - begun
 
     def _origin(self) -> QPointF:
         """Where the document's corner lies in this widget."""
@@ -159,14 +229,14 @@ class DocumentView(QWidget):
 
     def _left(self) -> int:
         """Pixels to the left of the document."""
-        return indent(self._frames())
+        return 0 if self._mirrored else indent(self._frames())
 
     def _clip(self) -> QRectF:
         return QRectF(self.rect()).translated(-self._origin())
 
     def _right(self) -> int:
         """Pixels to the right of the document."""
-        return 0
+        return indent(self._frames()) if self._mirrored else 0
 
     def _lay_out(self, width: int) -> None:
         self._document.setTextWidth(width)
@@ -183,6 +253,8 @@ class DocumentView(QWidget):
 
     def _text_changed(self) -> None:
         self._width = -1
+        text = plain_text(self._block)[:200] if isinstance(self._block, Paragraph | Heading) else ""
+        self._mirrored = not text.isascii() and is_right_to_left(text)
         self.update()
 
     def _to_document(self, point: QPoint) -> QPointF:
@@ -199,14 +271,24 @@ class DocumentView(QWidget):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Text, self._theme.color("text"))
         context.palette = palette
-        if self._selection[0] != self._selection[1]:
-            selection = QAbstractTextDocumentLayout.Selection()
-            selection.cursor = self._range(*self._selection)
-            look = QTextCharFormat()
-            look.setBackground(self._theme.color("selection"))
-            selection.format = look
-            context.selections = [selection]
+        context.selections = [
+            *(self._marked(start, end, "match") for start, end in self._matches),
+            *(
+                self._marked(*self._matches[at], "match_current")
+                for at in (self._match,)
+                if 0 <= at < len(self._matches)
+            ),
+            *(self._marked(start, end, "selection") for start, end in (self._selection,) if start != end),
+        ]
         return context
+
+    def _marked(self, start: int, end: int, token: str) -> QAbstractTextDocumentLayout.Selection:
+        result = QAbstractTextDocumentLayout.Selection()
+        result.cursor = self._range(start, end)
+        look = QTextCharFormat()
+        look.setBackground(self._theme.color(token))
+        result.format = look
+        return result
 
     def _paint_chips(self, painter: QPainter) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -220,20 +302,39 @@ class DocumentView(QWidget):
         for frame in self._frames():
             if frame.kind == "quote":
                 top = 0 if quotes < self._quotes_joined else self._gap
-                painter.fillRect(QRectF(x, top, _BAR, self.height() - top), self._theme.color("line"))
+                left = self.width() - x - _BAR if self._mirrored else x
+                painter.fillRect(QRectF(left, top, _BAR, self.height() - top), self._theme.color("line"))
                 x, quotes = x + QUOTE_INDENT, quotes + 1
                 continue
             x += ITEM_INDENT
             self._paint_marker(painter, frame.marker, x)
 
     def _paint_marker(self, painter: QPainter, marker: str, right: int) -> None:
+        """A bullet, a number or the box of a task, in the room in front of an item that ends at `right`."""
         if not marker:
             return
         font = self._theme.font("body")
         painter.setFont(font)
         painter.setPen(self._marker_color(marker))
-        width = painter.fontMetrics().horizontalAdvance(marker)
-        painter.drawText(QPointF(right - _MARKER_GAP - width, self._first_baseline()), marker)
+        width = _BOX if marker in (TODO, DONE) else painter.fontMetrics().horizontalAdvance(marker)
+        left = self.width() - right + _MARKER_GAP if self._mirrored else right - _MARKER_GAP - width
+        if marker in (TODO, DONE):
+            self._paint_box(painter, QPointF(left, self._first_baseline() - _BOX + 1), marker == DONE)
+        else:
+            painter.drawText(QPointF(left, self._first_baseline()), marker)
+
+    def _paint_box(self, painter: QPainter, corner: QPointF, done: bool) -> None:
+        box = QRectF(corner.x() + 0.5, round(corner.y()) + 0.5, _BOX - 1, _BOX - 1)
+        painter.setPen(QPen(self._theme.color("accent_fill" if done else "faint"), 1.3))
+        painter.setBrush(self._theme.color("accent_fill") if done else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box, 3.5, 3.5)
+        if done:
+            tick = QPainterPath(box.topLeft() + QPointF(3, 6.2))
+            tick.lineTo(box.topLeft() + QPointF(5.2, 8.6))
+            tick.lineTo(box.topLeft() + QPointF(9.2, 3.6))
+            painter.setPen(QPen(self._theme.color("on_accent"), 1.6))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawPath(tick)
 
     def _marker_color(self, marker: str) -> QColor:
         return self._theme.color("muted")
@@ -257,3 +358,9 @@ class DocumentView(QWidget):
         origin = self._document.documentLayout().blockBoundingRect(block).topLeft()
         baseline = origin.y() + line.y() + line.ascent()
         return QRectF(QPointF(origin.x() + x + 2, baseline - _CARET.height() + 3), _CARET)
+
+
+def _position(text: str, places: Sequence[tuple[int, int]], at: int) -> int:
+    """The position in the document of a character of the searchable text."""
+    start, position = places[max(0, bisect_right(places, at, key=lambda place: place[0]) - 1)]
+    return position + utf16_length(text[start:at])

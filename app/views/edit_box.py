@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.i18n import translate
 from app.theme import Theme
 from app.views.controls import ElidedLabel
 from app.views.editor import MessageEditor
 
-HINT: Final = "Ctrl+Enter sends, Esc keeps it as it was"
+
+def _hint() -> str:
+    return translate("edit_box", "Ctrl+Enter sends, Esc keeps it as it was")
 
 
 class EditBox(QFrame):
@@ -19,6 +20,7 @@ class EditBox(QFrame):
 
     submitted = Signal(str)
     cancelled = Signal()
+    text_changed = Signal(str)
     height_changed = Signal()
 
     def __init__(self, theme: Theme, text: str, parent: QWidget) -> None:
@@ -26,16 +28,17 @@ class EditBox(QFrame):
         self.setObjectName("composer")
         self._before = text
         self._column = QVBoxLayout(self)
-        self._editor = MessageEditor(theme, "Your question in other words", self)
+        self._note = ElidedLabel(theme, _hint(), "small", "muted")
+        self._editor = MessageEditor(theme, translate("edit_box", "Your question in other words"), self)
         self._editor.setPlainText(text)
         self._editor.move_to_end()
-        self._send = self._button(theme, "Send", "send", "button")
-        self._cancel = self._button(theme, "Cancel", "quiet", "list")
+        self._send = self._button(theme, translate("edit_box", "Send"), "send", "button")
+        self._cancel = self._button(theme, translate("edit_box", "Cancel"), "quiet", "list")
         self._lay_out(theme)
         self._editor.submitted.connect(self._submit)
         self._editor.escaped.connect(self.cancelled)
         self._editor.height_changed.connect(self.height_changed)
-        self._editor.textChanged.connect(self._update_button)
+        self._editor.textChanged.connect(self._text_changed)
         self._editor.focus_changed.connect(self._mark_focus)
         self._send.clicked.connect(self._submit)
         self._cancel.clicked.connect(self.cancelled)
@@ -55,6 +58,15 @@ class EditBox(QFrame):
         """Keeps the question as it was."""
         return self._cancel
 
+    @property
+    def note(self) -> str:
+        """What stands beside the buttons."""
+        return self._note.text()
+
+    def show_cost(self, text: str) -> None:
+        """Say what asking in these words would cost; an empty text says which keys do what instead."""
+        self._note.setText(text or _hint())
+
     def height_for(self, width: int) -> int:
         """Lay out for a width and tell the height that takes."""
         self.resize(width, self.height())
@@ -72,7 +84,7 @@ class EditBox(QFrame):
     def _lay_out(self, theme: Theme) -> None:
         bottom = QHBoxLayout()
         bottom.setSpacing(8)
-        bottom.addWidget(ElidedLabel(theme, HINT, "small", "muted"), 1)
+        bottom.addWidget(self._note, 1)
         bottom.addWidget(self._cancel)
         bottom.addWidget(self._send)
         column = self._column
@@ -88,8 +100,10 @@ class EditBox(QFrame):
         elif text.strip():
             self.submitted.emit(text)
 
-    def _update_button(self) -> None:
-        self._send.setEnabled(bool(self._editor.toPlainText().strip()))
+    def _text_changed(self) -> None:
+        text = self._editor.toPlainText()
+        self._send.setEnabled(bool(text.strip()))
+        self.text_changed.emit(text)
 
     def _mark_focus(self, focused: bool) -> None:
         self.setProperty("focused", focused)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.i18n import translate
 from app.records import Version
 from app.theme import Theme
-from app.views.controls import IconButton, Label, QuietButton
+from app.views.controls import CopyButton, IconButton, Label, Menu, QuietButton
 
 _SIDE: Final = 24
 
@@ -21,8 +23,8 @@ class VersionStepper(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._back = IconButton(theme, "back", "Previous version", self, _SIDE)
-        self._next = IconButton(theme, "next", "Next version", self, _SIDE)
+        self._back = IconButton(theme, "back", translate("message_actions", "Previous version"), self, _SIDE)
+        self._next = IconButton(theme, "next", translate("message_actions", "Next version"), self, _SIDE)
         self._label = Label(theme, "", "small", "muted")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -67,41 +69,140 @@ class VersionStepper(QWidget):
         self._next.setEnabled(not self._busy and self._version.number < self._version.of)
 
 
-class MessageActions(QWidget):
-    """The stepper and some buttons in one row.
+class MoreButton(IconButton):
+    """Three dots; drawn only where the words beside them are."""
 
-    Args:
-        buttons: In order; those in `unless_busy` are hidden while an answer is being written.
-        stepper_first: Whether the stepper stands at the left.
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, "more", translate("message_actions", "More"), parent, _SIDE)
+        self._revealed = True
+
+    def set_revealed(self, revealed: bool) -> None:
+        """Draw the dots, or leave their place empty; it stays reachable with the keyboard."""
+        if revealed != self._revealed:
+            self._revealed = revealed
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._revealed or self.hasFocus():
+            super().paintEvent(event)
+
+
+class MessageActions(QWidget):
+    """The stepper and the buttons of a message in one row.
+
+    Emits what the person wants; the message does it, or asks for it.
     """
 
-    def __init__(
-        self,
-        theme: Theme,
-        buttons: tuple[QuietButton, ...],
-        unless_busy: tuple[QuietButton, ...],
-        stepper_first: bool,
-        parent: QWidget,
-    ) -> None:
+    copy_requested = Signal()
+    plain_copy_requested = Signal()
+    quote_requested = Signal()
+    edit_requested = Signal()
+    regenerate_requested = Signal()
+    continue_requested = Signal()
+    fork_requested = Signal()
+    delete_requested = Signal()
+
+    def __init__(self, theme: Theme, is_question: bool, parent: QWidget) -> None:
         super().__init__(parent)
-        self._buttons = buttons
-        self._unless_busy = unless_busy
+        self._theme = theme
+        self._is_question = is_question
+        self._busy = False
+        self._cut_off = False
+        self._revealed = True
         self.stepper = VersionStepper(theme, self)
+        self.more = MoreButton(theme, self)
+        self._make_buttons()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        parts: tuple[QWidget, ...] = (self.stepper, *buttons) if stepper_first else (*buttons, self.stepper)
-        for part in parts:
+        question = (self.again, self.copy, self.more, self.stepper)
+        answer = (self.stepper, self.go_on, self.copy, self.again, self.fork, self.more)
+        for part in question if is_question else answer:
             row.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.fork.setVisible(not is_question)
+        self.more.clicked.connect(self._show_menu)
+        self._show_buttons()
         self.reveal(False)
 
+    def _make_buttons(self) -> None:
+        if self._is_question:
+            self.copy = CopyButton(
+                self._theme,
+                translate("message_actions", "Copy"),
+                translate("message_actions", "Copy this question"),
+                self,
+            )
+            self.again = self._button(
+                translate("message_actions", "Edit"),
+                translate("message_actions", "Ask this question in other words"),
+                self.edit_requested,
+            )
+        else:
+            self.copy = CopyButton(
+                self._theme,
+                translate("message_actions", "Copy"),
+                translate("message_actions", "Copy this answer"),
+                self,
+            )
+            self.again = self._button(
+                translate("message_actions", "Regenerate"),
+                translate("message_actions", "Answer once more; this answer is kept"),
+                self.regenerate_requested,
+            )
+        self.copy.clicked.connect(self.copy_requested)
+        self.go_on = self._button(
+            translate("message_actions", "Continue"),
+            translate("message_actions", "Write on from where this answer ends"),
+            self.continue_requested,
+        )
+        self.fork = self._button(
+            translate("message_actions", "Fork"),
+            translate("message_actions", "Go on from here in a new chat; this one stays as it is"),
+            self.fork_requested,
+        )
+
+    def _button(self, label: str, name: str, wish: SignalInstance) -> QuietButton:
+        button = QuietButton(self._theme, label, name, self)
+        button.clicked.connect(wish)
+        return button
+
     def reveal(self, revealed: bool) -> None:
-        """Draw the words of the buttons, or leave their place empty; the stepper is always drawn."""
-        for button in self._buttons:
+        """Draw the words of the buttons, or leave their place empty; the stepper and Continue are always drawn."""
+        self._revealed = revealed
+        for button in (self.copy, self.again, self.fork, self.more):
             button.set_revealed(revealed)
+
+    @property
+    def revealed(self) -> bool:
+        """Whether the words are drawn."""
+        return self._revealed
 
     def set_busy(self, busy: bool) -> None:
         """Leave out what cannot be done while an answer is being written."""
+        self._busy = busy
         self.stepper.set_busy(busy)
-        for button in self._unless_busy:
-            button.setVisible(not busy)
+        self._show_buttons()
+
+    def set_cut_off(self, cut_off: bool) -> None:
+        """Whether the answer ended before it was complete, so that it can be continued."""
+        self._cut_off = cut_off
+        self._show_buttons()
+
+    def menu(self) -> Menu:
+        """All that there is no room for."""
+        menu = Menu(self._theme, self)
+        menu.addAction(translate("message_actions", "Copy as Markdown"), self.copy_requested.emit)
+        menu.addAction(translate("message_actions", "Copy as plain text"), self.plain_copy_requested.emit)
+        menu.addAction(translate("message_actions", "Quote in the question"), self.quote_requested.emit)
+        menu.addSeparator()
+        menu.addAction(translate("message_actions", "Fork into a new chat"), self.fork_requested.emit)
+        delete = menu.addAction(translate("message_actions", "Delete from here on"), self.delete_requested.emit)
+        delete.setEnabled(not self._busy)
+        return menu
+
+    def _show_menu(self) -> None:
+        self.menu().popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))
+
+    def _show_buttons(self) -> None:
+        self.again.setVisible(not self._busy)
+        self.go_on.setVisible(self._cut_off and not self._busy)

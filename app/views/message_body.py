@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
-from app.markdown import Block, Code, Heading, Paragraph, Rule, Span, Table, parse
+from app.i18n import translate
+from app.markdown import Block, Code, Formula, Heading, Paragraph, Rule, Table, parse
 from app.markdown_stream import BlockStream
+from app.pages import PlainPages
+from app.plain_text import Query
 from app.theme import Theme
+from app.views.body_selection import BodySelection, Place
 from app.views.code_view import CodeView
 from app.views.controls import Menu
 from app.views.document_view import DocumentView
+from app.views.formula_view import FormulaView
+from app.views.formulas import Formulas
 from app.views.prose_view import ProseView
-
-Place = tuple[int, int]  # (index of the block view, position in its text)
+from app.views.table_view import TableView
 
 
 class MessageBody(QWidget):
@@ -27,20 +33,25 @@ class MessageBody(QWidget):
 
     height_changed = Signal()
     link_activated = Signal(str)
+    pressed = Signal()  # a selection begins here
     dragged_to = Signal(QPoint)  # global position while text is being selected
+    copy_requested = Signal()
+    quote_requested = Signal()
+    select_all_requested = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, formulas: Formulas, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._formulas = formulas
         self._views: list[DocumentView] = []
         self._tops: list[int] = []
         self._stream: BlockStream | None = None
         self._tail: DocumentView | None = None
+        self._plain = False
         self._width = 0
-        self._anchor: Place | None = None
-        self._head: Place = (0, 0)
         self._pressed_link = ""
         self._dimmed = False
+        self.selection = BodySelection(self._views)
         self.setMouseTracking(True)
 
     @property
@@ -53,15 +64,28 @@ class MessageBody(QWidget):
         """The block views, in order."""
         return tuple(self._views)
 
+    @property
+    def painted_s(self) -> float:
+        """Seconds that painting its blocks has taken so far."""
+        return sum(view.painted_s for view in self._views)
+
     def show_plain(self, text: str) -> None:
-        """Draw text as it was written."""
-        self._reconcile((Paragraph((Span(text),)),))
+        """Draw text as it was written, all of it."""
+        pages, blocks = PlainPages(text), list[Block]()
+        while not pages.done or not blocks:
+            blocks += pages.next()
+        self.show_blocks(blocks, plain=True)
 
     def show_markdown(self, text: str) -> None:
         """Draw a whole Markdown text; blocks that are on view already stay untouched."""
+        self.show_blocks(parse(text))
+
+    def show_blocks(self, blocks: Sequence[Block], plain: bool = False) -> None:
+        """Draw blocks; those that are on view already stay untouched. Those of plain text have no gaps between."""
         self._stream = None
+        self._plain = plain
         self._release_tail()
-        self._reconcile(parse(text))
+        self._reconcile(blocks)
 
     def begin(self) -> None:
         """From here on text comes in pieces, by `append`, until `show_markdown` ends it with the whole."""
@@ -115,44 +139,68 @@ class MessageBody(QWidget):
         for view in self._views:
             view.set_dimmed(dimmed)
 
+    # -- places ------------------------------------------------------------------------------------------------
+
+    def block_at(self, y: int) -> tuple[int, int]:
+        """The block at a height and the pixels from its top; (-1, y) if there is none."""
+        index = bisect_right(self._tops, y) - 1
+        return (index, y - self._tops[index]) if 0 <= index < len(self._views) else (-1, y)
+
+    def top_of(self, block: int) -> int:
+        """Where a block begins, in pixels."""
+        return self._tops[block] if 0 <= block < len(self._tops) else 0
+
+    def mark_matches(self, query: Query | None, block: int = -1, number: int = -1) -> int:
+        """Draw where words stand; the one of this number in this block more strongly. How often they do."""
+        return sum(view.mark_matches(query, number if index == block else -1) for index, view in enumerate(self._views))
+
+    def match_rect(self, block: int, number: int) -> QRect:
+        """Where a match of marked words stands; a wide block scrolls to it."""
+        view = self._views[block]
+        position = view.match_position(number)
+        view.show_position(position)
+        return view.position_rect(position).toAlignedRect().translated(view.pos())
+
     # -- selecting ---------------------------------------------------------------------------------------------
-
-    def select_all(self) -> None:
-        """Select the whole message."""
-        if self._views:
-            self._select((0, 0), (len(self._views) - 1, self._views[-1].length))
-
-    def clear_selection(self) -> None:
-        """Select nothing."""
-        self._anchor = None
-        for view in self._views:
-            view.select(0, 0)
 
     def selected_text(self) -> str:
         """The selected text, its blocks on lines of their own."""
-        return "\n\n".join(text for text in (view.selected_text() for view in self._views) if text)
+        return self.selection.text
+
+    def place_at(self, point: QPoint) -> Place:
+        """The place of the text nearest to a point of this widget."""
+        if not self._views:
+            return 0, 0
+        index = next((i for i, bottom in enumerate(self._tops[1:]) if point.y() < bottom), len(self._views) - 1)
+        return index, self._views[index].position_at(self._views[index].mapFrom(self, point))
+
+    def drag_to(self, point: QPoint) -> None:
+        """Select from where the mouse was pressed to a point of this widget."""
+        self.selection.extend(self.place_at(point))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
         self.setFocus(Qt.FocusReason.MouseFocusReason)
-        self._pressed_link = self._link_at(event.position().toPoint())
-        place = self._place_at(event.position().toPoint())
-        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._anchor is not None:
-            self._select(self._anchor, place)
+        point = event.position().toPoint()
+        self._pressed_link = self._link_at(point)
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self.selection.anchored:
+            self.drag_to(point)
         else:
-            self._select(place, place)
+            self.pressed.emit()
+            self.selection.begin(self.place_at(point))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         point = event.position().toPoint()
-        index, _ = self._place_at(point)
-        start, end = self._views[index].word_at(self._views[index].mapFrom(self, point))
-        self._select((index, start), (index, end))
+        index, _ = self.place_at(point)
+        if self._views:
+            start, end = self._views[index].word_at(self._views[index].mapFrom(self, point))
+            self.selection.between((index, start), (index, end))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         point = event.position().toPoint()
-        if event.buttons() & Qt.MouseButton.LeftButton and self._anchor is not None:
+        if event.buttons() & Qt.MouseButton.LeftButton and self.selection.anchored:
             self.drag_to(point)
             self.dragged_to.emit(event.globalPosition().toPoint())
             return
@@ -168,12 +216,13 @@ class MessageBody(QWidget):
         if link and link == self._pressed_link and not self.selected_text():
             self.link_activated.emit(link)
         self._pressed_link = ""
+        event.ignore()  # the conversation stops scrolling by itself
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy) and self.selected_text():
-            self._copy()
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_requested.emit()
         elif event.matches(QKeySequence.StandardKey.SelectAll):
-            self.select_all()
+            self.select_all_requested.emit()
         else:
             event.ignore()
 
@@ -181,35 +230,14 @@ class MessageBody(QWidget):
         self.context_menu().popup(event.globalPos())
 
     def context_menu(self) -> Menu:
-        """Copy what is selected, or select everything."""
+        """Copy or quote what is selected, or select everything."""
         menu = Menu(self._theme, self)
-        copy = menu.addAction("Copy", self._copy)
-        copy.setEnabled(bool(self.selected_text()))
-        menu.addAction("Select all", self.select_all)
+        copy = menu.addAction(translate("message_body", "Copy"), self.copy_requested.emit)
+        quote = menu.addAction(translate("message_body", "Quote"), self.quote_requested.emit)
+        for action in (copy, quote):
+            action.setEnabled(bool(self.selected_text()))
+        menu.addAction(translate("message_body", "Select all"), self.select_all_requested.emit)
         return menu
-
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.selected_text())
-
-    def drag_to(self, point: QPoint) -> None:
-        """Select from where the mouse was pressed to a point of this widget."""
-        if self._anchor is not None:
-            self._select(self._anchor, self._place_at(point))
-
-    def _select(self, anchor: Place, head: Place) -> None:
-        self._anchor, self._head = anchor, head
-        start, end = min(anchor, head), max(anchor, head)
-        for index, view in enumerate(self._views):
-            first = start[1] if index == start[0] else 0 if index > start[0] else view.length
-            last = end[1] if index == end[0] else view.length if index < end[0] else 0
-            view.select(first, last) if first < last else view.select(0, 0)
-
-    def _place_at(self, point: QPoint) -> Place:
-        index = self._index_at(point.y())
-        return index, self._views[index].position_at(self._views[index].mapFrom(self, point))
-
-    def _index_at(self, y: int) -> int:
-        return next((i for i, bottom in enumerate(self._tops[1:]) if y < bottom), len(self._views) - 1)
 
     def _view_at(self, point: QPoint) -> DocumentView | None:
         child = self.childAt(point)
@@ -239,11 +267,29 @@ class MessageBody(QWidget):
         self.height_changed.emit()
 
     def _make(self, block: Block) -> DocumentView:
-        view = CodeView(self._theme, self) if isinstance(block, Code) else ProseView(self._theme, self)
+        view = self._new_view(block)
+        view.changed.connect(self._block_changed)
         view.set_dimmed(self._dimmed)
         view.show_block(block)
         view.show()
         return view
+
+    def _new_view(self, block: Block) -> DocumentView:
+        match block:
+            case Code():
+                return CodeView(self._theme, self)
+            case Table():
+                return TableView(self._theme, self._formulas, self)
+            case Formula():
+                return FormulaView(self._theme, self._formulas, self)
+        return ProseView(self._theme, self._formulas, self)
+
+    def _block_changed(self) -> None:
+        view = self.sender()
+        index = next((i for i, each in enumerate(self._views) if each is view), -1)
+        if index >= 0:
+            self._lay_out(index)
+            self.height_changed.emit()
 
     def _show_tail(self, block: Block) -> None:
         if self._tail is not None and _draws(self._tail, block):
@@ -280,7 +326,7 @@ class MessageBody(QWidget):
         for index in range(first, len(self._views)):
             view = self._views[index]
             previous = self._views[index - 1].block if index else None
-            view.set_gap(*gap(previous, view.block))
+            view.set_gap(*((0, 0) if self._plain else gap(previous, view.block)))
             height = view.height_for(self._width)
             view.setGeometry(0, y, self._width, height)
             self._tops.append(y)
@@ -294,7 +340,9 @@ def _discard(view: DocumentView) -> None:
 
 
 def _draws(view: DocumentView, block: Block) -> bool:
-    return isinstance(view, CodeView) == isinstance(block, Code)
+    """Whether a view is of the kind that draws such a block."""
+    kind = {Code: CodeView, Table: TableView, Formula: FormulaView}.get(type(block), ProseView)
+    return type(view) is kind
 
 
 def gap(above: Block | None, block: Block | None) -> tuple[int, int]:

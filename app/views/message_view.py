@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.i18n import translate
 from app.live import LiveTurn
+from app.markdown import Block
+from app.pages import Pages, pages_of
+from app.plain_text import message_text
 from app.records import StoredMessage, Version
 from app.theme import Theme
+from app.thinking import Parts, ThinkingSplitter, split
+from app.views import words
 from app.views.controls import CopyButton, QuietButton
 from app.views.edit_box import EditBox
 from app.views.figures import FigureLine
+from app.views.formulas import Formulas
 from app.views.message_actions import MessageActions
 from app.views.message_body import MessageBody
+from app.views.sent_files import SentFiles
+from app.views.thinking_view import ThinkingView
 from app.views.turn_figures import live_figures, reply_details, reply_figures
 
 BUBBLE_MAX: Final = 560
@@ -25,6 +34,9 @@ _PAD_BOTTOM: Final = 12
 _RADIUS: Final = 16
 _FOOTER_GAP: Final = 8
 _UNDER_BUBBLE: Final = 2  # pixels between a question and its actions
+_MORE_GAP: Final = 6
+_CUT_OFF: Final = ("length", "cancelled", "partial")
+_SPOKEN: Final = 2_000  # characters that a screen reader is told as the name of a message
 
 
 class MessageView(QWidget):
@@ -35,39 +47,59 @@ class MessageView(QWidget):
 
     height_changed = Signal()
     link_activated = Signal(str)
+    pressed = Signal()  # a selection begins here
     dragged_to = Signal(QPoint)
+    copy_requested = Signal()  # of what is selected, here or in several messages
+    select_all_requested = Signal()
     edited = Signal(str, str)  # message id, the question in other words
+    edit_text_changed = Signal(str, str)  # message id, the words so far
     regenerate_requested = Signal(str)
+    continue_requested = Signal(str)
+    fork_requested = Signal(str)
+    delete_requested = Signal(str)
+    quote_requested = Signal(str)  # text
     version_requested = Signal(str, int)  # message id, versions to go on or back
 
-    def __init__(self, theme: Theme, message: StoredMessage, streaming: bool, parent: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, formulas: Formulas, message: StoredMessage, streaming: bool, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._formulas = formulas
         self._message = message
         self._streaming = streaming
+        self._splitter = ThinkingSplitter()
+        self._pages: Pages | None = None
+        self._unrolled = False  # more of a long message has been asked for
         self._bubble = QRectF()
-        self._body = MessageBody(theme, self)
-        self._body.height_changed.connect(self.height_changed)
-        self._body.link_activated.connect(self.link_activated)
-        self._body.dragged_to.connect(self.dragged_to)
+        self._files: SentFiles | None = None
+        self._thinking: ThinkingView | None = None
+        self._body = MessageBody(theme, formulas, self)
+        self._more: QuietButton | None = None
         self._footer = None if self.is_question else FigureLine(theme, self)
         self._edit_box: EditBox | None = None
-        what = "question" if self.is_question else "answer"
-        self._copy = CopyButton(theme, "Copy", f"Copy this {what}", self)
-        self._again = (
-            QuietButton(theme, "Edit", "Ask this question in other words", self)
-            if self.is_question
-            else QuietButton(theme, "Regenerate", "Answer once more; this answer is kept", self)
-        )
-        buttons = (self._again, self._copy) if self.is_question else (self._copy, self._again)
-        self._actions = MessageActions(theme, buttons, (self._again,), not self.is_question, self)
+        self._actions = MessageActions(theme, self.is_question, self)
         self._connect()
         self._show_message()
 
     def _connect(self) -> None:
-        self._copy.clicked.connect(self._copy_all)
-        self._again.clicked.connect(self._ask_again)
-        self._actions.stepper.stepped.connect(lambda step: self.version_requested.emit(self._message.id, step))
+        self._body.height_changed.connect(self.height_changed)
+        self._body.link_activated.connect(self.link_activated)
+        self._body.pressed.connect(self.pressed)
+        self._body.dragged_to.connect(self.dragged_to)
+        self._body.copy_requested.connect(self.copy_requested)
+        self._body.select_all_requested.connect(self.select_all_requested)
+        self._body.quote_requested.connect(self._quote)
+        actions = self._actions
+        actions.copy_requested.connect(self._copy_all)
+        actions.plain_copy_requested.connect(self._copy_plain)
+        actions.quote_requested.connect(self._quote)
+        actions.edit_requested.connect(self._begin_edit)
+        actions.regenerate_requested.connect(lambda: self.regenerate_requested.emit(self._message.id))
+        actions.continue_requested.connect(lambda: self.continue_requested.emit(self._message.id))
+        actions.fork_requested.connect(lambda: self.fork_requested.emit(self._message.id))
+        actions.delete_requested.connect(lambda: self.delete_requested.emit(self._message.id))
+        actions.stepper.stepped.connect(lambda step: self.version_requested.emit(self._message.id, step))
 
     @property
     def message(self) -> StoredMessage:
@@ -80,6 +112,16 @@ class MessageView(QWidget):
         return self._body
 
     @property
+    def thinking(self) -> ThinkingView | None:
+        """What was thought before the answer, if anything was."""
+        return self._thinking
+
+    @property
+    def more_button(self) -> QuietButton | None:
+        """Shows more of a very long message; None where all is shown."""
+        return self._more
+
+    @property
     def footer(self) -> FigureLine | None:
         """The figures under an answer."""
         return self._footer
@@ -87,12 +129,12 @@ class MessageView(QWidget):
     @property
     def copy_button(self) -> CopyButton:
         """Copies the message as it was written."""
-        return self._copy
+        return self._actions.copy
 
     @property
     def again_button(self) -> QuietButton:
         """Edits a question, or makes an answer once more."""
-        return self._again
+        return self._actions.again
 
     @property
     def action_row(self) -> MessageActions:
@@ -114,9 +156,26 @@ class MessageView(QWidget):
         """Whether more text is to come."""
         return self._streaming
 
+    @property
+    def in_use(self) -> bool:
+        """Whether letting the view go would lose something: a stream, an edit, what was unfolded or selected."""
+        unfolded = self._thinking is not None and self._thinking.unfolded
+        selected = self._body.selection.anchored
+        return self._streaming or self._edit_box is not None or unfolded or self._unrolled or selected
+
+    @property
+    def painted_s(self) -> float:
+        """Seconds that painting its text has taken so far."""
+        return self._body.painted_s
+
+    @property
+    def text(self) -> str:
+        """What the message says, without what was thought before it."""
+        return self._message.content if self.is_question else split(self._message.content).answer
+
     def append(self, text: str) -> None:
         """Add text to an answer that is being written."""
-        self._body.append(text)
+        self._take(self._splitter.feed(text), bool(self._message.content))
 
     def show_live(self, live: LiveTurn) -> None:
         """Show the figures of an answer that is being written."""
@@ -127,7 +186,9 @@ class MessageView(QWidget):
     def finish(self, message: StoredMessage) -> None:
         """Show the answer as it ended: one full pass, in which blocks that are right already stay untouched."""
         self._streaming = False
-        self.show_message(message)
+        self._message = message
+        self._show_message(whole=True)
+        self.height_changed.emit()
 
     def show_message(self, message: StoredMessage) -> None:
         """Show another version of the message."""
@@ -149,18 +210,51 @@ class MessageView(QWidget):
         """Draw a message quietly that was not read for the last answer."""
         self._body.set_dimmed(dimmed)
 
+    def clear_selection(self) -> None:
+        """Select nothing."""
+        self._body.selection.clear()
+        if self._thinking is not None and self._thinking.body is not None:
+            self._thinking.body.selection.clear()
+
     def restyle(self) -> None:
         """Draw everything in the theme now in force."""
         self._body.restyle()
+        if self._thinking is not None:
+            self._thinking.restyle()
         self.update()
+
+    # -- placing -----------------------------------------------------------------------------------------------
 
     def height_for(self, width: int) -> int:
         """Lay out for a width and tell the height that takes."""
         if self.is_question:
             return self._lay_out_question(width)
+        top = 0
+        if self._thinking is not None:
+            top = self._thinking.height_for(width)
+            self._thinking.setGeometry(0, 0, width, top)
         height = self._body.height_for(width)
-        self._body.setGeometry(0, 0, width, height)
-        return height + _FOOTER_GAP + self._actions.sizeHint().height()
+        self._body.setGeometry(0, top, width, height)
+        bottom = self._place_more(top + height, 0)
+        return bottom + _FOOTER_GAP + self._actions.sizeHint().height()
+
+    def block_at(self, y: int) -> tuple[int, int]:
+        """The block of the text at a height and the pixels from its top; (-1, y) above and below the text."""
+        inside = self._body.y() <= y < self._body.geometry().bottom()
+        return self._body.block_at(y - self._body.y()) if inside else (-1, y)
+
+    def top_of(self, block: int) -> int:
+        """Where a block of the text begins, in pixels; -1 is the message itself."""
+        return self._body.y() + self._body.top_of(block) if block >= 0 else 0
+
+    def match_rect(self, block: int, number: int) -> QRect:
+        """Where a match of marked words stands; of a long message as much is shown as it takes."""
+        while block >= len(self._body.views) and self._pages is not None and not self._pages.done:
+            self._show_next_page()
+        self.height_for(self.width())
+        if block >= len(self._body.views):
+            return QRect()
+        return self._body.match_rect(block, number).translated(self._body.pos())
 
     def resizeEvent(self, event: QEvent) -> None:
         self._place_actions()
@@ -178,26 +272,6 @@ class MessageView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(_bubble_path(self._bubble), self._theme.color("question"))
 
-    def _show_message(self) -> None:
-        self.setAccessibleName(f"{'Question' if self.is_question else 'Answer'}: {self._message.content}")
-        if self.is_question:
-            self._body.show_plain(self._message.content)
-        else:
-            self._show_answer()
-        self._place_actions()
-
-    def _show_answer(self) -> None:
-        if self._streaming:
-            self._body.begin()
-            self._body.append(self._message.content)
-        else:
-            self._body.show_markdown(self._message.content)
-        self._body.set_streaming(self._streaming)
-        if self._footer is not None:
-            self._footer.show_groups(() if self._streaming else reply_figures(self._message))
-            self._footer.setToolTip("" if self._streaming else reply_details(self._message))
-        self._actions.setVisible(not self._streaming)
-
     def _place_actions(self) -> None:
         """The row under the message: at the right under a question, behind the figures under an answer."""
         actions = self._actions.sizeHint()
@@ -209,7 +283,8 @@ class MessageView(QWidget):
         row = max(actions.height(), figures.height())
         room = self.width() - actions.width() - 8
         width = min(figures.width(), max(0, room)) if self._actions.isVisibleTo(self) else figures.width()
-        top = self._body.height() + _FOOTER_GAP
+        last = self._body if self._more is None else self._more
+        top = last.geometry().bottom() + 1 + _FOOTER_GAP
         self._footer.setGeometry(0, top + (row - figures.height()) // 2, width, figures.height())
         self._actions.setGeometry(width + (8 if width else -8), top, actions.width(), row)
 
@@ -225,43 +300,159 @@ class MessageView(QWidget):
 
     def _lay_out_bubble(self, width: int) -> None:
         most = min(BUBBLE_MAX, width) - 2 * _PAD_X
-        inner = min(most, self._body.natural_width())
-        height = self._body.height_for(inner)
-        left = width - inner - 2 * _PAD_X
-        self._body.setGeometry(left + _PAD_X, _PAD_TOP, inner, height)
-        self._bubble = QRectF(left, 0, inner + 2 * _PAD_X, height + _PAD_TOP + _PAD_BOTTOM)
+        files = 0 if self._files is None else min(most, self._files.natural_width())
+        wanted = most if len(self._body.views) > 1 else self._body.natural_width()
+        inner = min(most, max(wanted, files, 0 if self._more is None else self._more.sizeHint().width()))
+        left, top = width - inner - _PAD_X, _PAD_TOP
+        if self._files is not None:
+            height = self._files.height_for(inner)
+            self._files.setGeometry(left, top + 4, inner, height)
+            top += height + (8 if self.text else 0)
+        height = self._body.height_for(inner) if self.text or self._files is None else 0
+        self._body.setGeometry(left, top, inner, height)
+        bottom = self._place_more(top + height, left)
+        self._bubble = QRectF(left - _PAD_X, 0, inner + 2 * _PAD_X, bottom + _PAD_BOTTOM)
+
+    def _place_more(self, top: int, left: int) -> int:
+        """Place the button that shows more of a long message; where it ends."""
+        if self._more is None:
+            return top
+        size = self._more.sizeHint()
+        self._more.setGeometry(left - 8, top + _MORE_GAP, size.width(), size.height())
+        return top + _MORE_GAP + size.height()
+
+    # -- the text ----------------------------------------------------------------------------------------------
+
+    def _show_message(self, whole: bool = False) -> None:
+        what = translate("message_view", "Question") if self.is_question else translate("message_view", "Answer")
+        self.setAccessibleName(f"{what}: {self.text[:_SPOKEN]}")
+        if self._streaming:
+            self._body.begin()
+            self._take(self._splitter.feed(self._message.content), bool(self._message.content))
+        else:
+            self._show_files()
+            self._show_thought()
+            self._pages = pages_of(self.text, self.is_question)
+            self._show_blocks(whole)
+        if self._footer is not None:
+            self._body.set_streaming(self._streaming)
+            self._footer.show_groups(() if self._streaming else reply_figures(self._message))
+            self._footer.setToolTip("" if self._streaming else reply_details(self._message))
+            self._actions.set_cut_off(self._message.status in _CUT_OFF)
+            self._actions.setVisible(not self._streaming)
+        self._place_actions()
+
+    def _show_blocks(self, whole: bool) -> None:
+        blocks = list(self._pages.next()) if self._pages is not None else []
+        while whole and self._pages is not None and not self._pages.done:
+            blocks += self._pages.next()
+        self._body.show_blocks(blocks, plain=self.is_question)
+        self._offer_more()
+
+    def _show_next_page(self) -> None:
+        if self._pages is not None and not self._pages.done:
+            self._unrolled = True
+            self._body.show_blocks((*self._body.blocks, *self._pages.next()), plain=self.is_question)
+            self._offer_more()
+            self.height_changed.emit()
+
+    def _offer_more(self) -> None:
+        if self._more is not None:
+            self._more.hide()
+            self._more.deleteLater()
+            self._more = None
+        if self._pages is None or self._pages.done:
+            return
+        shown, of = words.count(self._pages.shown), words.count(len(self.text))
+        label = translate("message_view", "Show more ({shown} of {all} characters)").format(shown=shown, all=of)
+        self._more = QuietButton(self._theme, label, label, self)
+        self._more.clicked.connect(self._show_next_page)
+        self._more.show()
+
+    def _show_files(self) -> None:
+        if self._files is None and self._message.attachments:
+            self._files = SentFiles(self._theme, self)
+            self._files.show()
+        if self._files is not None:
+            self._files.show_files(self._message.attachments)
+
+    def _show_thought(self) -> None:
+        thought = "" if self.is_question else split(self._message.content).thought
+        if thought.strip():
+            self._think().show_thought(thought, self._message.thinking_s)
+        elif self._thinking is not None:
+            self._thinking.hide()
+            self._thinking.deleteLater()
+            self._thinking = None
+
+    def _think(self) -> ThinkingView:
+        if self._thinking is None:
+            self._thinking = ThinkingView(self._theme, self._formulas, self)
+            self._thinking.height_changed.connect(self.height_changed)
+            self._thinking.link_activated.connect(self.link_activated)
+            self._thinking.pressed.connect(self.pressed)
+            self._thinking.show()
+        return self._thinking
+
+    def _take(self, parts: Parts, resumed: bool) -> None:
+        """Add a piece of a stream; `resumed` if the beginning of the answer was not seen as it came."""
+        if self._thinking is None and (self._splitter.thinking or parts.thought.strip()):
+            self._think().begin(not resumed)
+        if self._thinking is not None and parts.thought:
+            self._thinking.append(parts.thought)
+        if self._thinking is not None and not self._splitter.thinking:
+            self._thinking.end()
+        if parts.answer or self._thinking is None:
+            self._body.append(parts.answer)
+
+    # -- what is done with it ----------------------------------------------------------------------------------
 
     def _copy_all(self) -> None:
-        QGuiApplication.clipboard().setText(self._message.content)
+        QGuiApplication.clipboard().setText(self.text)
 
-    # -- asking again ------------------------------------------------------------------------------------------
+    def _copy_plain(self) -> None:
+        QGuiApplication.clipboard().setText(self.text if self.is_question else message_text(self._all_blocks()))
 
-    def _ask_again(self) -> None:
-        if self.is_question:
-            self._begin_edit()
-        else:
-            self.regenerate_requested.emit(self._message.id)
+    def _all_blocks(self) -> list[Block]:
+        pages, blocks = pages_of(self.text, self.is_question), list[Block]()
+        while not pages.done:
+            blocks += pages.next()
+        return blocks
+
+    def _quote(self) -> None:
+        self.quote_requested.emit(self._body.selected_text() or self.text)
+
+    def show_edit_cost(self, text: str) -> None:
+        """Say in the open edit what asking in these words would cost."""
+        if self._edit_box is not None:
+            self._edit_box.show_cost(text)
 
     def _begin_edit(self) -> None:
         self._edit_box = EditBox(self._theme, self._message.content, self)
         self._edit_box.submitted.connect(lambda text: self.edited.emit(self._message.id, text))
+        self._edit_box.text_changed.connect(lambda text: self.edit_text_changed.emit(self._message.id, text))
         self._edit_box.cancelled.connect(self._end_edit)
         self._edit_box.height_changed.connect(self.height_changed)
-        self._body.hide()
-        self._actions.hide()
+        self._set_shown(False)
         self._edit_box.show()
         self._edit_box.editor.setFocus(Qt.FocusReason.OtherFocusReason)
         self.height_changed.emit()
+        self.edit_text_changed.emit(self._message.id, self._message.content)
 
     def _end_edit(self) -> None:
         if self._edit_box is not None:
             self._edit_box.hide()
             self._edit_box.deleteLater()
             self._edit_box = None
-        self._body.show()
-        self._actions.show()
-        self._again.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._set_shown(True)
+        self._actions.again.setFocus(Qt.FocusReason.OtherFocusReason)
         self.height_changed.emit()
+
+    def _set_shown(self, shown: bool) -> None:
+        """Show the message, or leave its place to the edit."""
+        for part in (self._body, self._actions, self._files, self._more):
+            if part is not None:
+                part.setVisible(shown)
 
 
 def _bubble_path(box: QRectF) -> QPainterPath:

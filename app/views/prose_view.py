@@ -1,19 +1,30 @@
-"""Paragraph, heading, table or rule, drawn from one text document."""
+"""Paragraph, heading or rule, drawn from one text document."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QTextCursor
+from PySide6.QtWidgets import QWidget
 
-from app.markdown import Block, Heading, Paragraph, Rule, Span, Table, plain_text
+from app.markdown import Block, Heading, Paragraph, Rule, Span
+from app.plain_text import PICTURE, utf16_length
+from app.theme import Theme
 from app.views.document_view import DocumentView
-from app.views.rich_text import fill_prose, fill_table, insert_spans
+from app.views.formulas import Formulas, FormulaWatch
+from app.views.rich_text import drawable, fill_prose, insert_spans
 
 
 class ProseView(DocumentView):
-    """Draws any block but code. While a paragraph grows, what is new is written behind what is there."""
+    """Draws running text. While a paragraph grows, what is new is written behind what is there."""
+
+    def __init__(self, theme: Theme, formulas: Formulas, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._formulas = formulas
+        self._watch = FormulaWatch(formulas, self._formulas_ready)
+        formulas.serve(self._document)
 
     def show_block(self, block: Block) -> None:
         """Draw a block; one that only continues the block on view is appended to it."""
@@ -21,25 +32,13 @@ class ProseView(DocumentView):
             return
         more = continuation(self._block, block)
         self._block = block
-        if more is not None:
+        if more is not None and not any(span.tex for span in more):
             cursor = QTextCursor(self._document)
             cursor.movePosition(QTextCursor.MoveOperation.End)
-            insert_spans(cursor, more, self._theme)
+            insert_spans(cursor, more, self._theme, self._formulas)
         else:
             self._fill(block)
         self._text_changed()
-
-    def select(self, start: int, end: int) -> None:
-        """Select from position to position; of a table not the empty paragraphs that Qt keeps around it."""
-        if isinstance(self._block, Table) and start < end:
-            start, end = max(1, start), min(self.length - 1, end)
-        super().select(start, end)
-
-    def text(self, start: int, end: int) -> str:
-        """The text between two positions; a whole table as lines of cells with tabs between them."""
-        if isinstance(self._block, Table) and start <= 1 and end >= self.length - 1:
-            return plain_text(self._block)
-        return super().text(start, end)
 
     def show_plain(self, text: str) -> None:
         """Draw text as it was written."""
@@ -47,11 +46,28 @@ class ProseView(DocumentView):
 
     def _fill(self, block: Block) -> None:
         self._document.clear()
-        match block:
-            case Paragraph() | Heading():
-                fill_prose(self._document, block, self._theme)
-            case Table():
-                fill_table(self._document, block, self._theme)
+        if isinstance(block, Paragraph | Heading):
+            fill_prose(self._document, block, self._theme, self._formulas)
+            self._watch.look_at(block.spans, self._document.defaultFont())
+
+    def _formulas_ready(self) -> None:
+        """Draw the formulas that are there now; others may still be on their way."""
+        if self._block is not None:
+            self._fill(self._block)
+            self._text_changed()
+            self.changed.emit()
+
+    def _places(self) -> Sequence[tuple[int, int]]:
+        if not isinstance(self._block, Paragraph | Heading):
+            return super()._places()
+        places, offset, position = [], 0, 0
+        font = self._document.defaultFont()
+        for span in self._block.spans:
+            places.append((offset, position))
+            offset += len(PICTURE if span.tex else span.text)
+            drawn = drawable(span, font, self._formulas).tex
+            position += 1 if drawn else utf16_length(span.text)
+        return places or super()._places()
 
     def _body_height(self) -> int:
         return 1 if isinstance(self._block, Rule) else super()._body_height()
@@ -72,10 +88,10 @@ def continuation(old: Block | None, new: Block) -> tuple[Span, ...] | None:
     if tuple(same) != new.spans[: len(same)] or len(new.spans) < len(old.spans):
         return None
     now, later = new.spans[len(same)], new.spans[len(same) + 1 :]
-    if last.code or (later and later[0].code):  # the room beside code belongs to the character before it
-        return None
-    if replace(now, text=last.text) != last or not now.text.startswith(last.text):
-        return None
     rest = now.text[len(last.text) :]
+    # The room beside code belongs to the character before it; a formula does not grow.
+    closed = last.code or bool(later and later[0].code) or bool(last.tex and rest)
+    if closed or replace(now, text=last.text) != last or not now.text.startswith(last.text):
+        return None
     grown = (replace(now, text=rest),) if rest else ()
     return grown + later

@@ -5,38 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, cast
+from unicodedata import bidirectional
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import (
     QFont,
     QFontInfo,
+    QFontMetricsF,
     QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
     QTextFormat,
-    QTextFrameFormat,
     QTextLine,
     QTextOption,
-    QTextTableCell,
-    QTextTableCellFormat,
-    QTextTableFormat,
 )
 
 from app.highlight import highlight
-from app.markdown import Align, Code, Heading, Paragraph, Span, Table
+from app.markdown import Code, Heading, Paragraph, Span
 from app.theme import LINE_HEIGHT, FontRole, Theme
+from app.views.formulas import OBJECT, Formulas, source_of
 
 CHIP_PADDING: Final = 4.0
 CHIP: Final = int(QTextFormat.Property.UserProperty) + 1  # marks inline code
 _LINE_SEPARATOR: Final = "\u2028"
 _HEADING_ROLES: Final[dict[int, FontRole]] = {1: "heading1", 2: "heading2"}
-_ALIGNMENTS: Final = {
-    "left": Qt.AlignmentFlag.AlignLeft,
-    "center": Qt.AlignmentFlag.AlignHCenter,
-    "right": Qt.AlignmentFlag.AlignRight,
-}
+_HEADING_LINES: Final = 1.3
+_BASELINE: Final = 0.8  # where Qt puts the baseline in a line of fixed height
 
 
 def new_document(font: QFont, wrap: bool = True) -> QTextDocument:
@@ -89,9 +85,14 @@ def span_format(span: Span, theme: Theme) -> QTextCharFormat:
     return result
 
 
-def insert_spans(cursor: QTextCursor, spans: Sequence[Span], theme: Theme) -> None:
+def insert_spans(cursor: QTextCursor, spans: Sequence[Span], theme: Theme, formulas: Formulas) -> None:
     """Write spans at the cursor; a line break stays inside the paragraph."""
-    for span, following in zip(spans, (*spans[1:], None), strict=True):
+    shown = [drawable(span, cursor.document().defaultFont(), formulas) for span in spans]
+    for span, following in zip(shown, (*shown[1:], None), strict=True):
+        if span.tex:
+            color = theme.color("link" if span.link else "text")
+            cursor.insertText(OBJECT, formulas.format(span, cursor.document().defaultFont(), color))
+            continue
         look = span_format(span, theme)
         text = span.text.replace("\n", _LINE_SEPARATOR)
         beside_chip = span.code or (following is not None and following.code)
@@ -102,13 +103,49 @@ def insert_spans(cursor: QTextCursor, spans: Sequence[Span], theme: Theme) -> No
             cursor.insertText(text[-1:], look)
 
 
-def fill_prose(document: QTextDocument, block: Paragraph | Heading, theme: Theme) -> None:
+def drawable(span: Span, font: QFont, formulas: Formulas) -> Span:
+    """The span, or the source of its formula as code if the LaTeX cannot be understood."""
+    drawn = formulas.find(formulas.key(span, font)) if span.tex else None
+    return span if drawn is None or drawn.picture is not None else replace(span, tex="", code=True)
+
+
+def fill_prose(document: QTextDocument, block: Paragraph | Heading, theme: Theme, formulas: Formulas) -> None:
     """Write a paragraph or heading into an empty document."""
     font = theme.font(heading_role(block.level) if isinstance(block, Heading) else "body")
     document.setDefaultFont(font)
     cursor = QTextCursor(document)
-    cursor.setBlockFormat(block_format(font, 1.3 if isinstance(block, Heading) else LINE_HEIGHT))
-    insert_spans(cursor, block.spans, theme)
+    factor = _HEADING_LINES if isinstance(block, Heading) else LINE_HEIGHT
+    layout = block_format(font, factor)
+    if not _fits_lines(block.spans, font, line_height(font, factor), formulas):
+        distance = line_height(font, factor) - round(QFontMetricsF(font).height())
+        layout.setLineHeight(distance, QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value)
+        layout.setTopMargin(distance - 1)  # so that the first baseline stays about where it is otherwise
+    cursor.setBlockFormat(layout)
+    insert_spans(cursor, block.spans, theme, formulas)
+
+
+def _fits_lines(spans: Sequence[Span], font: QFont, height: int, formulas: Formulas) -> bool:
+    """Whether all formulas stay within lines of one height, so that lines need not grow for them."""
+    known = [formulas.find(formulas.key(span, font)) for span in spans if span.tex]
+    above, below = height * _BASELINE, height * (1 - _BASELINE) + 1
+    return all(drawn is None or (drawn.ascent <= above and drawn.descent <= below) for drawn in known)
+
+
+def formula_sources(document: QTextDocument, start: int, end: int) -> list[str]:
+    """The sources of the formulas between two positions, in order."""
+    cursor = QTextCursor(document)
+    result = []
+    for at in range(start, end):
+        if document.characterAt(at) == OBJECT:
+            cursor.setPosition(at + 1)
+            result.append(source_of(cursor.charFormat()))
+    return result
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether the first letter that has a direction runs from right to left."""
+    kinds = (bidirectional(char) for char in text[:1000])
+    return next((kind in ("R", "AL") for kind in kinds if kind in ("L", "R", "AL")), False)
 
 
 def fill_code(document: QTextDocument, block: Code, theme: Theme) -> None:
@@ -138,54 +175,6 @@ def _colored(block: Code) -> Iterator[tuple[str, str]]:
         at = piece.start + piece.length
         yield block.text[piece.start : at], piece.token
     yield block.text[at:], "text"
-
-
-def fill_table(document: QTextDocument, block: Table, theme: Theme) -> None:
-    """Write a table into an empty document: a line under each row, no boxes."""
-    font = theme.font("list")
-    document.setDefaultFont(font)
-    cursor = QTextCursor(document)
-    _shrink(cursor)
-    table = cursor.insertTable(len(block.rows) + 1, len(block.header), _table_format())
-    for row, cells in enumerate((block.header, *block.rows)):
-        for column, spans in enumerate(cells):
-            bold = tuple(replace(span, bold=True) for span in spans) if row == 0 else spans
-            _fill_cell(table.cellAt(row, column), bold, block.aligns[column], theme)
-    cursor.movePosition(QTextCursor.MoveOperation.End)
-    _shrink(cursor)
-
-
-def _shrink(cursor: QTextCursor) -> None:
-    """Qt keeps an empty paragraph before and behind a table: give it no height."""
-    flat = QTextBlockFormat()
-    flat.setLineHeight(0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
-    cursor.setBlockFormat(flat)
-
-
-def _table_format() -> QTextTableFormat:
-    result = QTextTableFormat()
-    result.setBorder(0)
-    result.setCellSpacing(0)
-    result.setCellPadding(0)
-    result.setBorderCollapse(True)
-    return result
-
-
-def _fill_cell(cell: QTextTableCell, spans: Sequence[Span], align: Align, theme: Theme) -> None:
-    look = QTextTableCellFormat()
-    look.setTopPadding(7)
-    look.setBottomPadding(7)
-    look.setLeftPadding(0 if cell.column() == 0 else 12)
-    look.setRightPadding(12)
-    look.setBottomBorder(1)
-    look.setBottomBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-    look.setBottomBorderBrush(theme.color("line"))
-    cell.setFormat(look)
-    cursor = cell.firstCursorPosition()
-    layout = block_format(theme.font("list"), 1.4)
-    layout.setAlignment(_ALIGNMENTS[align])
-    cursor.setBlockFormat(layout)
-    insert_spans(cursor, spans, theme)
 
 
 def cursor_x(line: QTextLine, position: int) -> float:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
+from app.pages import MARKDOWN_PAGE, PLAIN_FIRST
 from app.records import StoredMessage
 from app.views.message_view import MessageView
+
+_LINE: Final = 23
 
 
 @dataclass(slots=True)
@@ -14,7 +18,7 @@ class Slot:
 
     Attributes:
         height: Pixels.
-        view: None until it comes near the part that is seen.
+        view: None until it comes near the part that is seen, and again when it is far from it.
         laid_out: The width for which `height` is right; 0 while it is an estimate.
     """
 
@@ -33,6 +37,7 @@ class Slot:
         if self.view is not None:
             self.view.hide()
             self.view.deleteLater()
+            self.view = None
 
     def can_become(self, message: StoredMessage) -> bool:
         """Whether the view can show another version of its message."""
@@ -43,5 +48,6 @@ class Slot:
 def estimated_height(message: StoredMessage, width: int) -> int:
     """About how high a message will be, in pixels, without laying it out."""
     per_line = max(20, width // 8)
-    lines = sum(1 + len(line) // per_line for line in message.content.split("\n"))
-    return lines * 23 + (46 if message.role == "user" else 40)
+    shown = message.content[: PLAIN_FIRST if message.role == "user" else MARKDOWN_PAGE]
+    lines = sum(1 + len(line) // per_line for line in shown.split("\n"))
+    return lines * _LINE + (46 if message.role == "user" else 40)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.markdown import Code, Frame, Heading, Paragraph, Rule, Span, Table, parse, plain_text
+from app.markdown import DONE, TODO, Code, Formula, Frame, Heading, Paragraph, Rule, Span, Table, parse, plain_text
 from app.markdown_stream import BlockStream, close_open_inline
 from tests.app.views.conftest import DOCUMENT
 
@@ -74,6 +74,89 @@ def test_table_alignment_and_cells() -> None:
     assert table.rows == (((Span("1"),), (Span("2", bold=True),), (Span("3"),)),)
 
 
+def formulas(text: str) -> list[str]:
+    """The LaTeX of all formulas in a text."""
+    found: list[str] = []
+    for block in parse(text):
+        if isinstance(block, Formula):
+            found.append(block.tex)
+        elif isinstance(block, Paragraph):
+            found += [span.tex for span in block.spans if span.tex]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        ("let $x^2$ be", ["x^2"]),
+        (r"let \(x_1\) be and \[y\] too", ["x_1", "y"]),
+        ("$$\na_1\n+ b_1\n$$", ["a_1\n+ b_1"]),
+        ("text\n$$x$$\nmore", ["x"]),
+        ("\\[\nx\n\\]", ["x"]),
+        ("a $$x$$ b", ["x"]),
+        ("the $n$th and $a$, $b$.", ["n", "a", "b"]),
+        ("> $$\n> a\n> $$", ["a"]),
+        ("- item\n  $$\n  a\n  $$", ["a"]),
+        (r"$$\frac{a}{b}$$.", [r"\frac{a}{b}."]),
+        ("costs $5 and $10 today", []),
+        ("US$5, C$6, $10/month, $20/year, $5-$10", []),
+        ("$5 million to 10 million$", []),
+        ("paid $5 for $x$ and $y$", ["x", "y"]),
+        (r"\$x\$ is escaped", []),
+        ("`$a$` and ``$b$``", []),
+        ("$a `b$ c`", []),
+        ("```\n$x$\n```", []),
+        ("    $$x$$", []),
+        ("$HOME/$USER", []),
+        ("$ x $", []),
+        ("$$ never closed\n\nnext $$", []),
+        ("$", []),
+        ("$$", []),
+        ("\\[", []),
+        ("$$$$", []),
+    ],
+)
+def test_formulas_are_told_from_prices_and_code(text: str, tex: list[str]) -> None:
+    assert formulas(text) == tex
+
+
+def test_a_formula_keeps_its_source() -> None:
+    (block,) = parse(r"a $x$ and \(y\)")
+    assert plain_text(block) == r"a $x$ and \(y\)"
+    assert plain_text(parse("$$\nx\n$$")[0]) == "$$\nx\n$$"
+
+
+def test_a_display_formula_is_source_until_it_is_closed() -> None:
+    stream = BlockStream()
+    assert stream.feed("So\n\n$$\na_1 *").tail == Formula("$$\na_1 *", closed=False)
+    assert stream.feed(" b\n$").tail == Formula("$$\na_1 * b", closed=False)
+    assert stream.feed("$\nNow").finished == (Formula("$$\na_1 * b\n$$", "a_1 * b"),)
+
+
+def test_an_inline_formula_is_one_as_soon_as_it_is_closed() -> None:
+    stream = BlockStream()
+    assert stream.feed("Let $a_1").tail == Paragraph((Span("Let $a_1"),))
+    assert stream.feed("$ be").tail == Paragraph((Span("Let "), Span("$a_1$", tex="a_1"), Span(" be")))
+
+
+def test_tasks_have_a_box_for_a_bullet() -> None:
+    blocks = parse("- [ ] open\n- [x] **done**\n- [] none\n1. [x] numbered")
+    assert [block.frames[0].marker for block in blocks] == [TODO, DONE, "•", "1."]
+    assert [plain_text(block) for block in blocks] == ["open", "done", "[] none", "[x] numbered"]
+
+
+def test_nothing_is_lost_of_what_is_nested_too_deep() -> None:
+    for text in ("> " * 60 + "end", "- " * 60 + "end", "".join("  " * n + f"- l{n}\n" for n in range(60))):
+        shown = "\n".join(plain_text(block) for block in parse(text))
+        assert "end" in shown or "l59" in shown
+        assert all(len(block.frames) <= 6 for block in parse(text))
+
+
+def test_bare_addresses_are_links() -> None:
+    (block,) = parse("See https://example.org/a_b(c), www.x.org. Not file:///etc/passwd")
+    assert [span.link for span in block.spans if span.link] == ["https://example.org/a_b(c)", "http://www.x.org"]
+
+
 def pieces(text: str, sizes: list[int]) -> list[str]:
     result, at, turn = [], 0, 0
     while at < len(text):
@@ -93,7 +176,7 @@ def test_finished_blocks_are_a_prefix_of_the_whole_whatever_the_pieces(sizes: li
     assert stream.finish() == whole
 
 
-MARKDOWN_ALPHABET = st.text(alphabet="ab \n*_`#->|1.[](): ~\\é🙂", max_size=120)
+MARKDOWN_ALPHABET = st.text(alphabet="ab \n*_`#->|1.[](): ~\\é🙂$x", max_size=120)
 
 
 @given(MARKDOWN_ALPHABET, st.lists(st.integers(1, 9), min_size=1, max_size=5))

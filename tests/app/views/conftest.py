@@ -9,6 +9,7 @@ import pytest
 
 from app.conductor import Conductor
 from app.theme import Theme
+from app.views.chat_view import ChatView
 from app.views.main_window import MainWindow
 from tests.app.conftest import World
 from tests.app.fake_worker import Reply
@@ -80,3 +81,14 @@ def make_window(
         return window, world
 
     return make
+
+
+@pytest.fixture
+def chat(qtbot: Any, theme: Theme) -> ChatView:
+    """An empty conversation's view, shown."""
+    view = ChatView(theme)
+    qtbot.addWidget(view)
+    view.resize(900, 600)
+    with qtbot.waitActive(view):
+        view.show()
+    return view

@@ -6,48 +6,17 @@ import statistics
 import time
 from typing import Any
 
-import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QEnterEvent, QGuiApplication
+from PySide6.QtGui import QEnterEvent, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.live import LiveTurn, ModelState
-from app.records import StoredMessage
 from app.theme import Theme
 from app.views.chat_view import COLUMN, ChatView
-from engine.stats import TurnStats
+from app.views.message_view import MessageView
 from tests.app.views.conftest import DOCUMENT
-
-READY = ModelState("ready")
-STATS = TurnStats(653, 612, 41, 103, 0.001, 0.003, 0.2, 0.21, 54.2, None, 1, 2.1)
-
-
-def question(text: str = "What about it?") -> StoredMessage:
-    return StoredMessage("c", "user", text)
-
-
-def answer(text: str = DOCUMENT, **values: Any) -> StoredMessage:
-    return StoredMessage("c", "assistant", text, **values)
-
-
-@pytest.fixture
-def chat(qtbot: Any, theme: Theme) -> ChatView:
-    view = ChatView(theme)
-    qtbot.addWidget(view)
-    view.resize(900, 600)
-    with qtbot.waitActive(view):
-        view.show()
-    return view
-
-
-def begin_answer(chat: ChatView) -> StoredMessage:
-    reply = answer("", status="partial")
-    live = LiveTurn("decode", message_id="", completion_tokens=1)
-    chat.show_turn(live, READY)
-    chat.add_message(reply)
-    chat.show_turn(LiveTurn("decode", message_id=reply.id), READY)
-    return reply
+from tests.app.views.threads import READY, STATS, answer, begin_answer, question
 
 
 def test_a_conversation_opens_at_its_end(chat: ChatView) -> None:
@@ -187,6 +156,102 @@ def test_selecting_below_the_edge_scrolls_on(chat: ChatView, qtbot: Any) -> None
     assert chat.scrolls_on
     QTest.mouseRelease(body, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
     qtbot.waitUntil(lambda: not chat.scrolls_on)
+
+
+def drag(start: MessageView, end: MessageView, upwards: bool = False) -> None:
+    """Select with the mouse from the beginning of one message to the end of another, or the other way round."""
+    first, last = start.body, end.body
+    begin = QPoint(2, first.height() - 6) if upwards else QPoint(2, 4)
+    begin = QPoint(first.width() - 1, begin.y()) if upwards else begin
+    point = last.mapToGlobal(QPoint(2, 4) if upwards else QPoint(last.width() - 1, last.height() - 6))
+    QTest.mousePress(first, Qt.MouseButton.LeftButton, pos=begin)
+    QTest.mouseMove(first, first.mapFromGlobal((point + first.mapToGlobal(begin)) / 2))
+    QTest.mouseMove(first, first.mapFromGlobal(point))
+    QTest.mouseRelease(first, Qt.MouseButton.LeftButton, pos=first.mapFromGlobal(point))
+
+
+def test_a_selection_runs_across_messages_and_is_copied_with_the_keyboard(chat: ChatView) -> None:
+    chat.show_thread([question("One"), answer("**Two**\n\nthree"), question("Four"), answer("Five")], LiveTurn())
+    views = chat.message_views()
+    drag(views[0], views[2])
+    assert chat.selected_text() == "One\n\nTwo\n\nthree\n\nFour"
+    QTest.keySequence(views[0].body, QKeySequence(QKeySequence.StandardKey.Copy))
+    assert QGuiApplication.clipboard().text() == "One\n\nTwo\n\nthree\n\nFour"
+    drag(views[2], views[1], upwards=True)
+    assert chat.selected_text() == "Two\n\nthree\n\nFour"
+    QTest.mouseClick(views[3].body, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+    assert chat.selected_text() == ""
+
+
+def test_all_of_a_conversation_is_selected_also_what_was_not_made(chat: ChatView) -> None:
+    thread = [message for n in range(60) for message in (question(f"Q{n}"), answer(f"**A{n}**\n\n- b{n}"))]
+    chat.show_thread(thread, LiveTurn())
+    assert len(chat.message_views()) < len(thread)
+    chat.setFocus()
+    QTest.keySequence(chat, QKeySequence(QKeySequence.StandardKey.SelectAll))
+    QTest.keySequence(chat, QKeySequence(QKeySequence.StandardKey.Copy))
+    whole = "\n\n".join(f"Q{n}\n\nA{n}\n\nb{n}" for n in range(60))
+    assert QGuiApplication.clipboard().text() == whole
+    chat.verticalScrollBar().setValue(0)
+    assert chat.selected_text() == whole
+    assert chat.message_views()[0].body.selected_text() == "Q0"
+
+
+def test_what_is_read_stays_in_place_when_a_formula_above_it_is_drawn(chat: ChatView, qtbot: Any) -> None:
+    formulas = "\n\n".join(f"$$\n\\frac{{a}}{{b_{{{n}}}}} + \\sum_{{i=0}}^{{{n}}} i\n$$" for n in range(12))
+    last = "\n\n".join(["A paragraph that is read."] * 60)
+    chat.show_thread([question(), answer(f"{formulas}\n\n{last}")], LiveTurn())
+    bar, body = chat.verticalScrollBar(), chat.message_views()[-1].body
+    bar.setValue(bar.maximum() // 2)
+    reading = body.views[40]
+    before, height = reading.mapTo(chat.viewport(), QPoint()).y(), body.height()
+    qtbot.waitUntil(lambda: not chat.formulas.busy)
+    assert body.height() != height
+    assert reading.mapTo(chat.viewport(), QPoint()).y() == before
+
+
+def test_views_that_are_far_away_are_let_go(chat: ChatView) -> None:
+    chat.show_thread([message for _ in range(90) for message in (question(), answer())], LiveTurn())
+    bar = chat.verticalScrollBar()
+    most = 0
+    while bar.value() > 0:
+        bar.setValue(bar.value() - 500)
+        most = max(most, len(chat.message_views()))
+    assert most < 100
+    first = chat.message_views()[0]
+    assert first.geometry().top() < 100
+
+
+def test_a_thousand_messages_open_and_scroll_at_once(chat: ChatView) -> None:
+    thread = [message for _ in range(500) for message in (question(), answer())]
+    begun = time.thread_time()
+    chat.show_thread(thread, LiveTurn())
+    QApplication.processEvents()
+    opened = time.thread_time() - begun
+    bar, steps = chat.verticalScrollBar(), []
+    for _ in range(60):
+        begun = time.thread_time()
+        bar.setValue(bar.value() - 120)
+        QApplication.processEvents()
+        steps.append(1000 * (time.thread_time() - begun))
+    print(f"opened in {opened:.3f} s, a step of 120 pixels {statistics.median(steps):.1f} ms, longest {max(steps):.1f}")
+    assert opened < 0.5
+    assert statistics.median(steps) < 16
+
+
+def test_drawing_time_is_told_for_the_answer_that_is_written(chat: ChatView) -> None:
+    chat.show_thread([question(), answer()], LiveTurn())
+    reply = begin_answer(chat)
+    assert chat.flushes == 0
+    begun = time.perf_counter()
+    for _ in range(20):
+        chat.append_text(reply.id, "some words ")
+        QApplication.processEvents()
+    assert chat.flushes == 20
+    assert 0 < chat.drawing_s < time.perf_counter() - begun
+    chat.show_turn(LiveTurn(), READY)
+    chat.add_message(question())
+    assert chat.flushes == 0
 
 
 def test_drawing_a_token_costs_the_same_at_the_end_of_a_long_answer(chat: ChatView) -> None:

@@ -12,10 +12,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.markdown import Code, parse
+from app.plain_text import Query
 from app.theme import Theme
 from app.views.code_view import CodeView
+from app.views.formula_view import FormulaView
+from app.views.formulas import OBJECT, Formulas
 from app.views.message_body import MessageBody
 from app.views.prose_view import ProseView
+from app.views.table_view import column_widths
 from tests.app.views.conftest import DOCUMENT
 
 WIDTH = 680
@@ -30,7 +34,7 @@ def make_body(qtbot: Any, theme: Theme) -> Any:
         hosts.append(host)
         qtbot.addWidget(host)
         host.resize(WIDTH, 2000)
-        body = MessageBody(theme, host)
+        body = MessageBody(theme, Formulas(theme, host), host)
         body.height_for(WIDTH)
         body.height_changed.connect(lambda: body.resize(WIDTH, body.height_for(WIDTH)))
         host.show()
@@ -146,8 +150,6 @@ def test_a_selection_runs_across_blocks_and_is_copied(make_body: Any) -> None:
     last = body.views[-1].geometry()
     drag(body, QPoint(0, 2), QPoint(last.right(), last.bottom()))
     assert body.selected_text() == "First paragraph.\n\ncode\n\nLast paragraph."
-    QTest.keySequence(body, QKeySequence(QKeySequence.StandardKey.Copy))
-    assert QGuiApplication.clipboard().text() == "First paragraph.\n\ncode\n\nLast paragraph."
 
 
 def test_a_selection_made_upwards_is_the_same(make_body: Any) -> None:
@@ -157,23 +159,28 @@ def test_a_selection_made_upwards_is_the_same(make_body: Any) -> None:
     assert body.selected_text() == "First paragraph.\n\nLast paragraph."
 
 
-def test_double_click_selects_a_word_and_select_all_everything(make_body: Any) -> None:
+def test_double_click_selects_a_word_and_a_click_nothing(make_body: Any) -> None:
     body = fresh(make_body, "Alpha beta.\n\nGamma.")
     QTest.mouseDClick(body, Qt.MouseButton.LeftButton, pos=QPoint(10, 10))
     assert body.selected_text() == "Alpha"
-    QTest.keySequence(body, QKeySequence(QKeySequence.StandardKey.SelectAll))
-    assert body.selected_text() == "Alpha beta.\n\nGamma."
     QTest.mouseClick(body, Qt.MouseButton.LeftButton, pos=QPoint(10, 10))
     assert body.selected_text() == ""
 
 
-def test_the_context_menu_selects_and_copies(make_body: Any) -> None:
+def test_keys_and_menu_ask_the_conversation_to_copy_quote_and_select_all(make_body: Any, qtbot: Any) -> None:
     body = fresh(make_body, "Alpha beta.")
-    copy, select_all = body.context_menu().actions()
-    assert not copy.isEnabled()
-    select_all.trigger()
-    body.context_menu().actions()[0].trigger()
-    assert QGuiApplication.clipboard().text() == "Alpha beta."
+    assert [action.isEnabled() for action in body.context_menu().actions()] == [False, False, True]
+    body.selection.select_all()
+    copy, quote, select_all = body.context_menu().actions()
+    for signal, act in (
+        (body.copy_requested, copy.trigger),
+        (body.quote_requested, quote.trigger),
+        (body.select_all_requested, select_all.trigger),
+        (body.copy_requested, lambda: QTest.keySequence(body, QKeySequence(QKeySequence.StandardKey.Copy))),
+        (body.select_all_requested, lambda: QTest.keySequence(body, QKeySequence(QKeySequence.StandardKey.SelectAll))),
+    ):
+        with qtbot.waitSignal(signal, timeout=500):
+            act()
 
 
 def test_a_link_is_told_not_opened(make_body: Any, qtbot: Any) -> None:
@@ -204,5 +211,136 @@ def test_very_long_words_break_and_right_to_left_text_is_drawn(make_body: Any) -
 
 def test_a_table_is_copied_with_its_cells(make_body: Any) -> None:
     body = fresh(make_body, "Before.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nAfter.")
-    body.select_all()
+    body.selection.select_all()
     assert body.selected_text() == "Before.\n\na\tb\n1\t2\n\nAfter."
+
+
+def formulas_there(body: MessageBody, qtbot: Any) -> None:
+    qtbot.waitUntil(lambda: not body._formulas.busy)
+
+
+def test_a_formula_takes_the_place_of_its_source_when_it_is_drawn(make_body: Any, qtbot: Any) -> None:
+    source = r"Let $\frac{a}{b}$ be."
+    body = fresh(make_body, source)
+    view = body.views[0]
+    pending = view.height()
+    assert view.document.toPlainText() == f"Let {OBJECT} be."
+    formulas_there(body, qtbot)
+    assert view.document.toPlainText() == f"Let {OBJECT} be."
+    assert view.height() >= pending
+    body.selection.select_all()
+    assert body.selected_text() == source, "what is copied is the source"
+
+
+def test_a_tall_formula_makes_its_line_higher_and_a_low_one_does_not(make_body: Any, qtbot: Any) -> None:
+    plain, low, tall = (
+        fresh(make_body, text) for text in ("Let x be.", "Let $x_1$ be.", r"Let $$\sum_{i=0}^n i$$ be.")
+    )
+    for body in (low, tall):
+        formulas_there(body, qtbot)
+    assert low.height() == plain.height()
+    assert tall.height() > plain.height() + 10
+
+
+def test_what_is_no_latex_stays_as_it_was_written(make_body: Any, qtbot: Any) -> None:
+    body = fresh(make_body, "So $\\frac{a$ it is, and $推理$.\n\n$$\n\\frac{a\n$$")
+    formulas_there(body, qtbot)
+    assert body.views[0].document.toPlainText() == "So $\\frac{a$ it is, and $推理$."
+    assert body.views[1].document.toPlainText() == "$$\n\\frac{a\n$$"
+
+
+def test_a_display_formula_stands_alone_centred_and_is_copied(make_body: Any, qtbot: Any) -> None:
+    body = fresh(make_body, "So\n\n$$\na^2 + b^2\n$$\n\nor not.")
+    formulas_there(body, qtbot)
+    view = body.views[1]
+    assert isinstance(view, FormulaView)
+    middle = view.position_rect(0).x() + view.document.idealWidth() / 2
+    assert abs(middle - WIDTH / 2) < 3
+    body.selection.select_all()
+    assert body.selected_text() == "So\n\n$$\na^2 + b^2\n$$\n\nor not."
+
+
+def test_a_formula_is_drawn_in_the_colour_of_the_theme(make_body: Any, qtbot: Any, theme: Theme) -> None:
+    body = fresh(make_body, r"$$\blacksquare$$")
+    formulas_there(body, qtbot)
+
+    def colours() -> set[str]:
+        image = body.grab().toImage()
+        return {image.pixelColor(x, y).name().upper() for x in range(image.width()) for y in range(image.height())}
+
+    assert theme.tokens["text"] in colours()
+    theme.set_choice("dark")
+    body.restyle()
+    assert theme.tokens["text"] in colours()
+
+
+def test_a_wide_table_scrolls_by_itself_and_a_narrow_one_does_not(make_body: Any) -> None:
+    row = "| " + " | ".join(f"a column with some words {n}" for n in range(9)) + " |"
+    wide, narrow = fresh(make_body, f"{row}\n{'|--' * 9}|\n{row}"), fresh(make_body, "| a | b |\n|---|--:|\n| 1 | 2 |")
+    assert wide.views[0].scroll_bar.maximum() > 300
+    assert narrow.views[0].scroll_bar.maximum() == 0
+    assert wide.width() == WIDTH
+    before = wide.views[0].position_rect(5).x()
+    wide.views[0].scroll_bar.setValue(100)
+    assert wide.views[0].position_rect(5).x() == before - 100
+
+
+def test_a_table_that_grows_is_the_same_as_one_drawn_at_once(make_body: Any) -> None:
+    head, rows = "| a | b |\n|---|--:|\n", [f"| row {n} | `{n}` and **more** |\n" for n in range(12)]
+    body = make_body()
+    body.append(head)
+    for row in rows:
+        body.append(row)
+    body.show_markdown(head + "".join(rows))
+    assert state(body) == state(fresh(make_body, head + "".join(rows)))
+
+
+@pytest.mark.parametrize(
+    ("natural", "room", "widths"),
+    [
+        ([50, 50], 680, [62, 74]),
+        ([50, 900], 680, [62, 618]),
+        ([900, 900, 900, 900, 900], 680, [170] * 5),
+        ([20, 900, 900], 680, [32, 323.5, 324.5]),
+    ],
+)
+def test_columns_share_the_room(natural: list[float], room: int, widths: list[float]) -> None:
+    assert column_widths(natural, room) == pytest.approx(widths, abs=2)
+
+
+def test_right_to_left_text_is_mirrored_with_its_list(make_body: Any) -> None:
+    body = fresh(make_body, "- שלום עולם\n\n- left")
+    hebrew, english = body.views
+    assert hebrew._left() == 0
+    assert hebrew._right() == english._left() > 0
+    assert hebrew.document.firstBlock().layout().lineAt(0).naturalTextRect().right() > WIDTH - 60
+
+
+def test_boxes_of_tasks_take_the_place_of_bullets(make_body: Any, theme: Theme) -> None:
+    done, open_ = fresh(make_body, "- [x] done"), fresh(make_body, "- [ ] done")
+    assert done.views[0].document.toPlainText() == "done"
+    fill = theme.color("accent_fill")
+    images = [body.grab().toImage() for body in (done, open_)]
+    filled = [sum(i.pixelColor(x, y) == fill for x in range(36) for y in range(i.height())) for i in images]
+    assert filled[0] > 50
+    assert filled[1] < 20
+
+
+def test_deeply_nested_text_is_shown_in_its_column(make_body: Any) -> None:
+    body = fresh(make_body, "> " * 40 + "end\n\n" + "".join("  " * n + f"- item {n}\n" for n in range(40)))
+    text = "\n".join(view.document.toPlainText() for view in body.views)
+    assert "end" in text
+    assert "item 39" in text
+    assert all(view._left() < WIDTH / 2 for view in body.views)
+
+
+def test_matches_are_marked_where_the_words_stand(make_body: Any, qtbot: Any) -> None:
+    body = fresh(make_body, "🙂 a $x$ Word\n\n| word | b |\n|--|--|\n| b | a word |\n\n```\nword word\n```")
+    formulas_there(body, qtbot)
+    assert body.mark_matches(Query("WORD"), 1, 1) == 5
+    prose, table, code = body.views
+    assert [prose.text(*span) for span in prose._matches] == ["Word"]
+    assert [table.text(*span) for span in table._matches] == ["word", "word"]
+    assert [code.text(*span) for span in code._matches] == ["word", "word"]
+    assert body.match_rect(1, 1).y() > body.match_rect(1, 0).y()
+    assert body.mark_matches(None) == 0

@@ -1,0 +1,197 @@
+"""Finds words in a conversation, in messages that have a view and in those that have none yet.
+
+Texts are looked through in short slices of idle time, from what is seen on and around, and kept while the bar is open.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.pages import pages_of
+from app.plain_text import Query, searchable
+from app.records import StoredMessage
+from app.thinking import split
+from app.views.chat_column import ChatColumn
+from app.views.slots import Slot
+
+_SLICE_S: Final = 0.006
+_BRIEFLY_MS: Final = 2_500
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Match:
+    """A match: in which message, in which of its blocks, and which of that block's it is."""
+
+    slot: int
+    block: int
+    number: int
+
+
+class ChatFind(QObject):
+    """The search through one conversation; its owner scrolls to what is found.
+
+    Args:
+        column: The messages.
+    """
+
+    found = Signal(object)  # a Match to go to
+    counted = Signal(int, int, bool)  # number of the current match from 1 (0 for none), how many, whether more may come
+
+    def __init__(self, column: ChatColumn, parent: QObject) -> None:
+        super().__init__(parent)
+        self._column = column
+        self._query: Query | None = None
+        self._texts: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._counts: list[tuple[int, ...] | None] = []
+        self._order: Iterator[int] = iter(())
+        self._current: Match | None = None
+        self._start = 0
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._slice)
+        self._brief = QTimer(self)
+        self._brief.setSingleShot(True)
+        self._brief.setInterval(_BRIEFLY_MS)
+        self._brief.timeout.connect(self.clear)
+
+    @property
+    def query(self) -> Query | None:
+        """What is looked for."""
+        return self._query
+
+    @property
+    def counting(self) -> bool:
+        """Whether some messages have not been looked through yet."""
+        return self._timer.isActive()
+
+    def look_for(self, text: str, seen: int) -> None:
+        """Look for words, first in the message at index `seen`; an empty text looks for nothing."""
+        self._brief.stop()
+        self._query = Query(text) if text.strip() else None
+        self._current = None
+        self._start = seen
+        self._begin()
+
+    def refresh(self) -> None:
+        """Look again: the conversation has changed."""
+        if self._query is not None and not self._brief.isActive():
+            self._begin()
+
+    def clear(self) -> None:
+        """Look for nothing and forget the texts."""
+        self._query, self._current = None, None
+        self._texts.clear()
+        self._timer.stop()
+        self._brief.stop()
+        self._mark()
+
+    def step(self, step: int) -> None:
+        """Go so many matches on or back, around the ends."""
+        matches = list(self._matches())
+        if not matches:
+            return
+        at = matches.index(self._current) + step if self._current in matches else 0
+        self._go_to(matches[at % len(matches)])
+
+    def look_at(self, index: int, text: str) -> None:
+        """Show for a moment where any of some words stand in one message; goes to the first."""
+        self._timer.stop()
+        self._query, self._current = Query(text, any_word=True), None
+        self._counts = [None] * len(self._column.slots)
+        self._count(index)
+        first = next(self._matches(), Match(index, -1, 0))
+        self._go_to(first)
+        self._brief.start()
+
+    def made(self, index: int) -> None:
+        """A view was made: it shows the matches too."""
+        self._mark_slot(index, self._column.slots[index])
+
+    # -- counting ----------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._mark()
+        size = len(self._column.slots)
+        self._counts = [None] * size
+        self._order = iter([*range(self._start, size), *range(min(self._start, size))])
+        if self._query is None:
+            self._timer.stop()
+            self.counted.emit(0, 0, False)
+        else:
+            self._timer.start()
+            self._slice()
+
+    def _slice(self) -> None:
+        begun = time.perf_counter()
+        for index in self._order:
+            self._count(index)
+            if self._current is None and any(self._counts[index] or ()):
+                self._go_to(next(match for match in self._matches() if match.slot == index))
+            if time.perf_counter() - begun > _SLICE_S:
+                break
+        else:
+            self._timer.stop()
+        self._tell()
+
+    def _count(self, index: int) -> None:
+        if self._query is not None and index < len(self._column.slots):
+            texts = self._texts_of(self._column.slots[index])
+            self._counts[index] = tuple(self._query.count(text) for text in texts)
+
+    def _texts_of(self, slot: Slot) -> tuple[str, ...]:
+        if slot.view is not None and slot.view.streaming:
+            return tuple(searchable(block) for block in slot.view.body.blocks)
+        known = self._texts.get(slot.message.id)
+        if known is None or known[0] != slot.message.content:
+            known = slot.message.content, tuple(_texts(slot.message))
+            self._texts[slot.message.id] = known
+        return known[1]
+
+    def _matches(self) -> Iterator[Match]:
+        for slot, counts in enumerate(self._counts):
+            for block, count in enumerate(counts or ()):
+                for number in range(count):
+                    yield Match(slot, block, number)
+
+    def _go_to(self, match: Match) -> None:
+        before, self._current = self._current, match
+        for index in {match.slot, before.slot if before is not None else match.slot}:
+            if index < len(self._column.slots):
+                self._mark_slot(index, self._column.slots[index])
+        self.found.emit(match)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say which match of how many it is, without making a list of them."""
+        of = sum(map(sum, (counts or () for counts in self._counts)))
+        current, number = self._current, 0
+        if current is not None:
+            before = sum(map(sum, (counts or () for counts in self._counts[: current.slot])))
+            blocks = self._counts[current.slot] or () if current.slot < len(self._counts) else ()
+            number = before + sum(blocks[: max(0, current.block)]) + current.number + 1
+        self.counted.emit(min(number, of), of, self.counting)
+
+    # -- marking -----------------------------------------------------------------------------------------------
+
+    def _mark(self) -> None:
+        for index, slot in enumerate(self._column.slots):
+            self._mark_slot(index, slot)
+
+    def _mark_slot(self, index: int, slot: Slot) -> None:
+        if slot.view is None:
+            return
+        here = self._current if self._current is not None and self._current.slot == index else None
+        query = self._query if not self._brief.isActive() or here is not None else None
+        slot.view.body.mark_matches(query, here.block if here else -1, here.number if here else -1)
+
+
+def _texts(message: StoredMessage) -> Iterator[str]:
+    """The text of each block of a message, as it can be found."""
+    is_question = message.role == "user"
+    pages = pages_of(message.content if is_question else split(message.content).answer, is_question)
+    while not pages.done:
+        yield from map(searchable, pages.next())

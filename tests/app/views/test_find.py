@@ -1,0 +1,148 @@
+"""Finding words in a conversation, made or not yet made, and going to a hit of the search."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from app.live import LiveTurn
+from app.records import StoredMessage
+from app.views.chat_view import ChatView
+from tests.app.views.threads import READY, answer, begin_answer, question
+
+
+def thread(size: int, needles: dict[int, str]) -> list[StoredMessage]:
+    """So many questions and answers; at some indices other texts."""
+    texts = [needles.get(n, f"Message number {n}.\n\nIt has **some** words\n\n- and a list") for n in range(size)]
+    return [answer(text) if n % 2 else question(text) for n, text in enumerate(texts)]
+
+
+def type_words(chat: ChatView, qtbot: Any, words: str) -> None:
+    chat.show_find()
+    chat.find_bar.field.clear()
+    QTest.keyClicks(chat.find_bar.field, words)
+    qtbot.waitUntil(lambda: not chat._find.counting)
+
+
+def seen(chat: ChatView, text: str) -> bool:
+    """Whether a message with this text lies in the part that is seen."""
+    for view in chat.message_views():
+        if text in view.message.content:
+            top = view.mapTo(chat.viewport(), QPoint()).y()
+            return top < chat.viewport().height() and top + view.height() > 0
+    return False
+
+
+def test_words_are_counted_everywhere_and_stepped_through_with_the_keyboard(chat: ChatView, qtbot: Any) -> None:
+    needles = {2: "The needle here", 41: "a **need**le there, a needle", 80: "NEEDLE"}
+    chat.show_thread(thread(101, needles), LiveTurn())
+    chat.verticalScrollBar().setValue(0)
+    type_words(chat, qtbot, "needle")
+    bar = chat.find_bar
+    assert bar.count == "1 of 4"
+    assert seen(chat, "The needle here")
+    field = bar.field
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert bar.count == "2 of 4"
+    assert seen(chat, "there, a needle")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert bar.count == "4 of 4"
+    assert seen(chat, "NEEDLE")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert bar.count == "1 of 4", "around the end"
+    QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert bar.count == "4 of 4"
+    assert not bar.next_button.isHidden()
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert bar.isHidden()
+    assert all(view.body.mark_matches(None) == 0 for view in chat.message_views())
+
+
+def test_matches_are_marked_also_in_views_that_are_made_later(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread(thread(101, {}), LiveTurn())
+    type_words(chat, qtbot, "some words")
+    assert chat.find_bar.count.endswith("of 50")
+    chat.verticalScrollBar().setValue(0)
+    first = chat.message_views()[1]
+    assert [view.text(*span) for view in first.body.views for span in view._matches] == ["some words"]
+
+
+def test_the_first_match_is_looked_for_from_what_is_seen(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread(thread(201, {3: "needle one", 150: "needle two", 190: "needle three"}), LiveTurn())
+    chat.scroll_to(chat._column.slots[100].message.id)
+    type_words(chat, qtbot, "needle")
+    assert chat.find_bar.count == "2 of 3"
+    assert seen(chat, "needle two")
+
+
+def test_what_is_not_there_is_said(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread(thread(11, {}), LiveTurn())
+    before = chat.verticalScrollBar().value()
+    type_words(chat, qtbot, "zzz")
+    assert chat.find_bar.count == "Nothing found"
+    assert not chat.find_bar.next_button.isEnabled()
+    assert chat.verticalScrollBar().value() == before
+
+
+def test_an_answer_that_grows_is_looked_through_when_it_has_ended(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question("needle")], LiveTurn())
+    reply = begin_answer(chat)
+    type_words(chat, qtbot, "needle")
+    assert chat.find_bar.count == "1 of 1"
+    chat.append_text(reply.id, "A needle and a needle")
+    chat.show_turn(LiveTurn(), READY)
+    chat.finish_message(answer("A needle and a needle", id=reply.id))
+    qtbot.waitUntil(lambda: chat.find_bar.count == "1 of 3")
+
+
+def test_a_match_in_the_rest_of_a_long_message_is_shown(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question("word " * 30_000 + "needle"), answer("An answer")], LiveTurn())
+    type_words(chat, qtbot, "needle")
+    view = chat.message_views()[0]
+    assert view.more_button is None
+    rect = view.match_rect(len(view.body.views) - 1, 0).translated(view.mapTo(chat.viewport(), QPoint()))
+    assert chat.viewport().rect().contains(rect.center())
+
+
+def test_a_selection_is_what_is_looked_for(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question("needle"), answer("A needle")], LiveTurn())
+    chat.message_views()[0].body.selection.select_all()
+    chat.show_find()
+    assert chat.find_bar.field.text() == "needle"
+    qtbot.waitUntil(lambda: chat.find_bar.count == "1 of 2")
+
+
+def test_a_hit_of_the_search_is_brought_into_view_and_marked_for_a_moment(chat: ChatView, qtbot: Any) -> None:
+    messages = thread(1000, {501: "Some text.\n\n" * 60 + "The hay has a needle\n\n" + "More text.\n\n" * 60})
+    chat.show_thread(messages, LiveTurn())
+    chat.scroll_to(messages[501].id, "needle HAY")
+    view = next(view for view in chat.message_views() if view.message is messages[501])
+    block = view.body.views[60]
+    assert [block.text(*span) for span in block._matches] == ["hay", "needle"]
+    top = block.mapTo(chat.viewport(), QPoint()).y()
+    assert 0 < top < chat.viewport().height() - 40
+    assert not chat.following
+    chat._find._brief.timeout.emit()
+    assert block._matches == ()
+
+
+def test_a_message_without_words_is_brought_to_the_top(chat: ChatView) -> None:
+    messages = thread(300, {})
+    chat.show_thread(messages, LiveTurn())
+    chat.scroll_to(messages[150].id)
+    view = next(view for view in chat.message_views() if view.message is messages[150])
+    assert abs(view.mapTo(chat.viewport(), QPoint()).y() - 16) <= 1
+    chat.scroll_to("no such message", "x")
+
+
+def test_a_thousand_messages_are_looked_through_without_being_made(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread(thread(1000, {7: "needle"}), LiveTurn())
+    begun = time.perf_counter()
+    type_words(chat, qtbot, "needle")
+    print(f"looked through 1,000 messages in {time.perf_counter() - begun:.2f} s")
+    assert chat.find_bar.count == "1 of 1"
+    assert len(chat.message_views()) < 60

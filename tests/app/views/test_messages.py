@@ -1,0 +1,201 @@
+"""What can be done with a message, what was thought before it, and messages of unusual size."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.live import LiveTurn
+from app.records import Attachment
+from app.views.chat_view import ChatView
+from tests.app.views.threads import READY, STATS, answer, begin_answer, question
+
+
+def click(button: Any) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_every_action_tells_which_message_it_is_for(chat: ChatView, qtbot: Any) -> None:
+    cut = answer("An answer", status="length")
+    chat.show_thread([question("A question"), cut], LiveTurn())
+    actions = chat.message_views()[1].action_row
+    for signal, button in (
+        (chat.regenerate_requested, actions.again),
+        (chat.continue_requested, actions.go_on),
+        (chat.fork_requested, actions.fork),
+    ):
+        with qtbot.waitSignal(signal, timeout=500) as told:
+            click(button)
+        assert told.args == [cut.id]
+    menu = {action.text(): action for action in actions.menu().actions()}
+    with qtbot.waitSignal(chat.delete_requested, timeout=500) as told:
+        menu["Delete from here on"].trigger()
+    assert told.args == [cut.id]
+    with qtbot.waitSignal(chat.quote_requested, timeout=500) as told:
+        menu["Quote in the question"].trigger()
+    assert told.args == ["An answer"]
+
+
+def test_a_question_can_be_forked_and_deleted_too(chat: ChatView, qtbot: Any) -> None:
+    asked = question("A question")
+    chat.show_thread([asked, answer("An answer")], LiveTurn())
+    menu = {action.text(): action for action in chat.message_views()[0].action_row.menu().actions()}
+    for signal, name in ((chat.fork_requested, "Fork into a new chat"), (chat.delete_requested, "Delete from here on")):
+        with qtbot.waitSignal(signal, timeout=500) as told:
+            menu[name].trigger()
+        assert told.args == [asked.id]
+
+
+def test_what_is_selected_is_quoted(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question(), answer("One word here.")], LiveTurn())
+    view = chat.message_views()[1]
+    view.body.selection.between((0, 4), (0, 8))
+    with qtbot.waitSignal(chat.quote_requested, timeout=500) as told:
+        view.body.context_menu().actions()[1].trigger()
+    assert told.args == ["word"]
+
+
+def test_an_answer_is_copied_as_markdown_and_as_plain_text(chat: ChatView) -> None:
+    chat.show_thread([question(), answer("<think>hm</think>**Bold**\n\n- item")], LiveTurn())
+    menu = {action.text(): action for action in chat.message_views()[1].action_row.menu().actions()}
+    menu["Copy as Markdown"].trigger()
+    assert QGuiApplication.clipboard().text() == "**Bold**\n\n- item"
+    menu["Copy as plain text"].trigger()
+    assert QGuiApplication.clipboard().text() == "Bold\n\n• item"
+
+
+@pytest.mark.parametrize(
+    ("status", "offered"), [("complete", False), ("length", True), ("cancelled", True), ("partial", True)]
+)
+def test_only_an_answer_that_was_cut_off_can_be_continued(chat: ChatView, status: Any, offered: bool) -> None:
+    chat.show_thread([question(), answer("An answer", status=status)], LiveTurn())
+    assert chat.message_views()[1].action_row.go_on.isVisible() is offered
+
+
+def test_while_an_answer_is_written_nothing_else_is_begun(chat: ChatView) -> None:
+    chat.show_thread([question(), answer("An answer", status="length"), question()], LiveTurn())
+    chat.show_turn(LiveTurn("prefill"), READY)
+    actions = chat.message_views()[1].action_row
+    assert not actions.go_on.isVisible()
+    assert not actions.again.isVisible()
+    assert not actions.menu().actions()[-1].isEnabled()
+    chat.show_turn(LiveTurn(), READY)
+    assert actions.go_on.isVisible()
+
+
+def test_an_answer_that_is_written_on_grows_from_where_it_ended(chat: ChatView) -> None:
+    cut = answer("So far", status="length", stats=STATS)
+    chat.show_thread([question(), cut], LiveTurn())
+    chat.show_turn(LiveTurn("decode", message_id=cut.id), READY)
+    chat.resume_message(answer("So far", id=cut.id, status="partial"))
+    chat.append_text(cut.id, " and on")
+    view = chat.message_views()[1]
+    assert view.streaming
+    assert view.body.views[0].document.toPlainText() == "So far and on"
+
+
+def test_the_cost_of_an_edit_is_shown_where_it_is_written(chat: ChatView, qtbot: Any) -> None:
+    asked = question("A question")
+    chat.show_thread([asked, answer()], LiveTurn())
+    chat.verticalScrollBar().setValue(0)
+    view = chat.message_views()[0]
+    with qtbot.waitSignal(chat.edit_text_changed, timeout=500) as told:
+        click(view.again_button)
+    assert told.args == [asked.id, "A question"]
+    with qtbot.waitSignal(chat.edit_text_changed, timeout=500) as told:
+        QTest.keyClicks(view.edit_box.editor, "?")
+    assert told.args == [asked.id, "A question?"]
+    chat.show_edit_cost(asked.id, "Reads 12 new tokens")
+    assert view.edit_box.note == "Reads 12 new tokens"
+    chat.show_edit_cost(asked.id, "")
+    assert "Ctrl+Enter" in view.edit_box.note
+
+
+def test_files_that_went_with_a_question_stand_in_its_bubble(chat: ChatView) -> None:
+    files = (Attachment("notes.txt", "x" * 2_000), Attachment("a very long name " * 20, "y"))
+    chat.show_thread([question("Read this", attachments=files), question("", attachments=files[:1])], LiveTurn())
+    first, second = chat.message_views()
+    assert first.findChild(type(first._files)).accessibleName().startswith("notes.txt, a very long name")
+    assert first._files.geometry().right() <= first.width()
+    assert first.height() > second.height() > 40
+
+
+# -- thinking ----------------------------------------------------------------------------------------------------
+
+
+def test_a_thought_is_one_line_that_unfolds(chat: ChatView) -> None:
+    chat.show_thread([question(), answer("<think>\nHm, **well**.\n</think>\n\nYes.", thinking_s=4.21)], LiveTurn())
+    view = chat.message_views()[1]
+    assert view.thinking.button.text() == "Thought for 4.2 s"
+    assert view.body.blocks[0].spans[0].text == "Yes."
+    folded = view.height()
+    view.thinking.button.setFocus()
+    QTest.keyClick(view.thinking.button, Qt.Key.Key_Space)
+    assert view.thinking.body.views[0].document.toPlainText() == "Hm, well."
+    assert view.height() > folded + 20
+    QTest.keyClick(view.thinking.button, Qt.Key.Key_Space)
+    assert view.height() == folded
+
+
+def test_a_thought_is_told_while_it_is_thought(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question()], LiveTurn())
+    reply = begin_answer(chat)
+    for piece in ("<th", "ink>", "Let me "):
+        chat.append_text(reply.id, piece)
+    view = chat.message_views()[1]
+    assert view.thinking.button.text().startswith("Thinking…")
+    qtbot.waitUntil(lambda: view.thinking.button.text() != "Thinking… 0.0 s")
+    view.thinking.button.click()
+    for piece in ("see.</", "think>", "\n\nYes"):
+        chat.append_text(reply.id, piece)
+    assert view.thinking.body.views[0].document.toPlainText() == "Let me see."
+    assert view.thinking.button.text().startswith("Thought for 0.")
+    assert [block.spans[0].text for block in view.body.blocks] == ["Yes"]
+    chat.finish_message(answer("<think>Let me see.</think>\n\nYes", id=reply.id, thinking_s=1.5))
+    assert view.thinking.button.text() == "Thought for 1.5 s"
+    assert view.thinking.unfolded, "what the reader unfolded stays so"
+
+
+def test_an_empty_thought_and_tags_elsewhere_are_no_thought(chat: ChatView) -> None:
+    chat.show_thread([question(), answer("<think>\n\n</think>\n\nYes <think>no</think>")], LiveTurn())
+    view = chat.message_views()[1]
+    assert view.thinking is None
+    assert view.body.blocks[0].spans[0].text == "Yes <think>no</think>"
+
+
+# -- size ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ["question", "answer"])
+@pytest.mark.parametrize("text", ["word " * 1_000_000, "x" * 5_000_000, "line\n\n" * 800_000])
+def test_five_megabytes_open_at_once_and_more_is_shown_on_request(chat: ChatView, role: str, text: str) -> None:
+    begun = time.thread_time()
+    chat.show_thread([question(text) if role == "question" else answer(text)], LiveTurn())
+    QApplication.processEvents()
+    assert time.thread_time() - begun < 2.5
+    (view,) = chat.message_views()
+    assert view.more_button is not None
+    height, label = view.height(), view.more_button.text()
+    click(view.more_button)
+    assert view.height() > height
+    assert view.more_button.text() != label
+    click(view.copy_button)
+    assert len(QGuiApplication.clipboard().text()) == len(text)
+
+
+def test_a_streamed_answer_is_never_cut(chat: ChatView) -> None:
+    chat.show_thread([question()], LiveTurn())
+    reply = begin_answer(chat)
+    text = "A paragraph of words.\n\n" * 5_000
+    for at in range(0, len(text), 30_000):
+        chat.append_text(reply.id, text[at : at + 30_000])
+    chat.finish_message(answer(text, id=reply.id))
+    view = chat.message_views()[1]
+    assert view.more_button is None
+    assert len(view.body.blocks) == 5_000
