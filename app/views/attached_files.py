@@ -29,6 +29,7 @@ class AttachedFiles(QWidget):
     """Keeps the chips and what they stand for. Hidden while there are none."""
 
     changed = Signal()
+    chip_added = Signal(object)  # AttachmentChip
     refused = Signal(str)  # one sentence
     model_found = Signal(object)  # Path
     text_wanted = Signal(str)  # a pasted text that is to be written into the field instead
@@ -130,6 +131,7 @@ class AttachedFiles(QWidget):
         chip = self._row.add(name, as_text)
         chip.removed.connect(partial(self._remove, chip))
         chip.text_wanted.connect(partial(self._write, chip))
+        self.chip_added.emit(chip)
         return chip
 
     def _remove(self, chip: AttachmentChip) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.attachments import LONG_PASTE, fits_field, images_refused, kind_of_drop, local_paths
+from app.attachments import LONG_PASTE, DropKind, fits_field, images_refused, kind_of_drop, local_paths
 from app.history import QuestionHistory
 from app.i18n import translate
 from app.live import DraftCost
@@ -19,8 +19,10 @@ from app.records import Attachment
 from app.theme import Theme
 from app.views.assistant_button import AssistantButton
 from app.views.attached_files import AttachedFiles
+from app.views.attachment_chip import AttachmentChip
 from app.views.controls import QuietButton
 from app.views.cost_line import CostLine, Saying, cost_saying
+from app.views.drop_hint import DropHint
 from app.views.editor import QuestionEditor
 from app.views.queued_line import QueuedLine
 from app.views.slash_menu import SlashMenu
@@ -29,7 +31,20 @@ _NARROW: Final = 480  # pixels; below this width the buttons say less
 
 
 class Composer(QFrame):
-    """The question being written. Emits what the person wants; keeps the text until it is told that it was taken."""
+    """The question being written. Emits what the person wants; keeps the text until it is told that it was taken.
+
+    Attributes:
+        queued_line: The question that waits for the answer being written.
+        files: The files that go with the question.
+        editor: The field.
+        slash_menu: The commands after a "/".
+        attach_button: Asks for files.
+        assistant_button: Names the assistant; its menu belongs above it.
+        cost_line: What sending costs.
+        button: Send; while an answer is being written Queue, or Stop if nothing is written.
+        stop_button: Stop beside Queue.
+        drop_hint: What dropping will do.
+    """
 
     send_requested = Signal(str, object)  # text, tuple of Attachment; while an answer is written: to be queued
     stop_requested = Signal()
@@ -49,121 +64,79 @@ class Composer(QFrame):
         self._written = False  # whether the person changed what the program filled in
         self._cost: DraftCost | None = None
         self._history = QuestionHistory()
-        self._queued = QueuedLine(theme, self)
-        self._files = AttachedFiles(theme, self)
+        self.queued_line = QueuedLine(theme, self)
+        self.files = AttachedFiles(theme, self)
         name = translate("composer", "Your question")
-        self._editor = QuestionEditor(theme, name, self._take_key, self.take_mime, self)
-        self._editor.setPlaceholderText(translate("composer", "Ask anything. Drop a file to talk about it."))
-        self._menu = SlashMenu(theme, self)
-        self._cost_line = CostLine(theme, self)
-        self._attach = QuietButton(theme, translate("composer", "Attach"), translate("composer", "Attach text files"))
-        self._assistant = AssistantButton(theme, self)
-        self._button = self._make_button(theme, "send", "button")
-        self._stop = self._make_button(theme, "quiet", "list")
-        self._stop.setText(translate("composer", "Stop"))
-        self._stop.setAccessibleName(translate("composer", "Stop the answer (Esc)"))
-        self._stop.setToolTip(self._stop.accessibleName())
+        self.editor = QuestionEditor(theme, name, self._take_key, self.take_mime, self)
+        self.editor.setPlaceholderText(translate("composer", "Ask anything. Drop a file to talk about it."))
+        self.slash_menu = SlashMenu(theme, self)
+        self.cost_line = CostLine(theme, self)
+        self.attach_button = QuietButton(
+            theme, translate("composer", "Attach"), translate("composer", "Attach text files")
+        )
+        self.assistant_button = AssistantButton(theme, self)
+        self.stop_button = self._make_button(theme, "quiet", "list")
+        self.stop_button.setText(translate("composer", "Stop"))
+        self.stop_button.setAccessibleName(translate("composer", "Stop the answer (Esc)"))
+        self.stop_button.setToolTip(self.stop_button.accessibleName())
+        self.button = self._make_button(theme, "send", "button")
+        self.drop_hint = DropHint(theme, self)
         self._lay_out()
         self._connect()
         self._refresh()
 
     def _connect(self) -> None:
-        self._editor.submitted.connect(self._submit)
-        self._editor.textChanged.connect(self._text_changed)
-        self._editor.paged.connect(self.paged)
-        self._editor.focus_changed.connect(self._mark_focus)
-        self._button.clicked.connect(self._press)
-        self._stop.clicked.connect(self._press_stop)
-        self._attach.clicked.connect(self.choose_files)
-        self._assistant.clicked.connect(self.assistant_menu_requested)
-        self._queued.taken_back.connect(self._take_back)
-        self._files.changed.connect(self._files_changed)
-        self._files.refused.connect(self.refused)
-        self._files.model_found.connect(self.model_dropped)
-        self._files.text_wanted.connect(self.type)
-        self._files.left.connect(self.focus_editor)
-        self._menu.command_chosen.connect(self._run_command)
-        self._menu.completed.connect(self._editor.replace_all)
-        self._menu.open_changed.connect(self._menu_changed)
-
-    # -- its parts ---------------------------------------------------------------------------------------------
-
-    @property
-    def editor(self) -> QuestionEditor:
-        """The field."""
-        return self._editor
-
-    @property
-    def button(self) -> QPushButton:
-        """Send; while an answer is being written Queue, or Stop if nothing is written."""
-        return self._button
-
-    @property
-    def stop_button(self) -> QPushButton:
-        """Stop beside Queue."""
-        return self._stop
-
-    @property
-    def attach_button(self) -> QuietButton:
-        """Asks for files."""
-        return self._attach
-
-    @property
-    def assistant_button(self) -> AssistantButton:
-        """Names the assistant; its menu belongs above it."""
-        return self._assistant
-
-    @property
-    def cost_line(self) -> CostLine:
-        """The quiet line beside the buttons."""
-        return self._cost_line
-
-    @property
-    def queued_line(self) -> QueuedLine:
-        """The question that waits."""
-        return self._queued
-
-    @property
-    def files(self) -> AttachedFiles:
-        """The files that go with the question."""
-        return self._files
-
-    @property
-    def slash_menu(self) -> SlashMenu:
-        """The commands after a "/"."""
-        return self._menu
+        self.editor.submitted.connect(self._submit)
+        self.editor.textChanged.connect(self._text_changed)
+        self.editor.paged.connect(self.paged)
+        self.editor.dragged.connect(self.show_drag)
+        self.editor.focus_changed.connect(self._mark_focus)
+        self.button.clicked.connect(self._press)
+        self.stop_button.clicked.connect(self._press_stop)
+        self.attach_button.clicked.connect(self.choose_files)
+        self.assistant_button.clicked.connect(self.assistant_menu_requested)
+        self.queued_line.taken_back.connect(self._take_back)
+        self.files.changed.connect(self._files_changed)
+        self.files.chip_added.connect(self._place_in_tab_order)
+        self.files.refused.connect(self.refused)
+        self.files.model_found.connect(self.model_dropped)
+        self.files.text_wanted.connect(self.type)
+        self.files.left.connect(self.focus_editor)
+        self.slash_menu.command_chosen.connect(self._run_command)
+        self.slash_menu.completed.connect(self.editor.replace_all)
+        self.slash_menu.open_changed.connect(self._menu_changed)
 
     # -- what is written ---------------------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
         """What is written so far."""
-        return self._editor.toPlainText()
+        return self.editor.toPlainText()
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
         """The files that have been read so far."""
-        return self._files.attachments
+        return self.files.attachments
 
     def set_draft(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Show the draft of a chat in place of what is there; `edited` is not emitted."""
         self._setting = True
-        self._files.set_attachments(attachments)
+        self.files.set_attachments(attachments)
         self.set_text(text)
         self._setting = self._written = False
         self._history.reset()
-        self._menu.follow("")
+        self.slash_menu.follow("")
         self.show_cost(None)
 
     def set_text(self, text: str) -> None:
         """Replace what is written; the text cursor goes to its end."""
-        self._editor.setPlainText(text)
-        self._editor.move_to_end()
+        self.editor.setPlainText(text)
+        self.editor.move_to_end()
 
     def type(self, text: str) -> None:
         """Write text at the cursor and put the keyboard into the field."""
-        self._editor.insertPlainText(text)
-        self._editor.ensureCursorVisible()
+        self.editor.insertPlainText(text)
+        self.editor.ensureCursorVisible()
         self.focus_editor()
 
     def clear(self) -> None:
@@ -177,11 +150,11 @@ class Composer(QFrame):
 
     def set_commands(self, entries: Sequence[PaletteEntry]) -> None:
         """Offer these after a "/"."""
-        self._menu.set_commands(entries)
+        self.slash_menu.set_commands(entries)
 
     def attach(self, paths: Sequence[Path]) -> None:
         """Read files and let them go with the question; a model among them is told by `model_dropped`."""
-        self._files.attach(paths)
+        self.files.attach(paths)
         self.focus_editor()
 
     def choose_files(self) -> None:
@@ -201,7 +174,7 @@ class Composer(QFrame):
         elif kind == "image":
             self.refused.emit(images_refused().sentence)
         elif kind == "text" and len(text := mime.text()) > LONG_PASTE:
-            self._files.add_pasted(text, as_text=fits_field(text), revision=self._editor.document().revision())
+            self.files.add_pasted(text, as_text=fits_field(text), revision=self.editor.document().revision())
         else:
             return False
         return True
@@ -217,27 +190,31 @@ class Composer(QFrame):
     def show_cost(self, cost: DraftCost | None) -> None:
         """Show what sending would cost; None while it is not known."""
         self._cost = cost
-        self._files.show_cost(cost, len(self.text))
+        self.files.show_cost(cost, len(self.text))
         self._refresh()
+
+    def show_drag(self, kind: DropKind | None) -> None:
+        """Say what dropping will do, while something is held over the window; None once it is not any more."""
+        self.drop_hint.show_kind(kind)
 
     def show_queued(self, text: str) -> None:
         """Show the question that waits for the answer being written; empty where none does."""
-        self._queued.show_queued(text)
+        self.queued_line.show_queued(text)
 
     def show_assistant(self, name: str) -> None:
         """Name the assistant that answers; empty for none."""
-        self._assistant.show_name(name)
+        self.assistant_button.show_name(name)
 
     def focus_editor(self) -> None:
         """Put the keyboard into the field."""
-        self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def mousePressEvent(self, event: QEvent) -> None:
         self.focus_editor()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._assistant.set_narrow(event.size().width() < _NARROW)
+        self.assistant_button.set_narrow(event.size().width() < _NARROW)
 
     def _make_button(self, theme: Theme, kind: str, role: str) -> QPushButton:
         button = QPushButton(self)
@@ -251,15 +228,15 @@ class Composer(QFrame):
         field = QVBoxLayout()
         field.setContentsMargins(8, 0, 4, 0)
         field.setSpacing(10)
-        for part in (self._queued, self._files, self._editor):
+        for part in (self.queued_line, self.files, self.editor):
             field.addWidget(part)
         bottom = QHBoxLayout()
         bottom.setSpacing(0)
-        for quiet in (self._attach, self._assistant):
+        for quiet in (self.attach_button, self.assistant_button):
             bottom.addWidget(quiet)
         bottom.addSpacing(8)
-        bottom.addWidget(self._cost_line, 1)
-        for button in (self._stop, self._button):
+        bottom.addWidget(self.cost_line, 1)
+        for button in (self.stop_button, self.button):
             bottom.addSpacing(8)
             bottom.addWidget(button)
         column = QVBoxLayout(self)
@@ -271,26 +248,26 @@ class Composer(QFrame):
     # -- keys --------------------------------------------------------------------------------------------------
 
     def _take_key(self, event: QKeyEvent) -> bool:
-        if self._menu.take_key(event):
+        if self.slash_menu.take_key(event):
             return True
         if event.matches(QKeySequence.StandardKey.Undo):
-            return self._files.undo_paste(self._editor.document().revision())
+            return self.files.undo_paste(self.editor.document().revision())
         if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             return False
-        if event.key() == Qt.Key.Key_Up and self._editor.in_first_line:
+        if event.key() == Qt.Key.Key_Up and self.editor.in_first_line:
             return self._step_history(older=True)
-        if event.key() == Qt.Key.Key_Down and self._editor.in_last_line:
+        if event.key() == Qt.Key.Key_Down and self.editor.in_last_line:
             return self._step_history(older=False)
         return False
 
     def _step_history(self, older: bool) -> bool:
-        if self._written and not self._editor.blank:
+        if self._written and not self.editor.blank:
             return False
         text = self._history.older(self.text) if older else self._history.newer()
         if text is None:
             return False
         self._setting = True
-        self._editor.replace_all(text)
+        self.editor.replace_all(text)
         self._setting = self._written = False
         self._refresh()
         self.edited.emit(self.text, self.attachments)
@@ -301,7 +278,7 @@ class Composer(QFrame):
     @property
     def _ready(self) -> bool:
         """Whether there is something to send, and all of it is there."""
-        return not self._files.reading and (bool(self.attachments) or not self._editor.blank)
+        return not self.files.reading and (bool(self.attachments) or not self.editor.blank)
 
     def _submit(self) -> None:
         if self._ready:
@@ -323,7 +300,7 @@ class Composer(QFrame):
         self.queued_taken_back.emit()
 
     def _run_command(self, command_id: str, argument: str) -> None:
-        self._editor.clear()
+        self.editor.clear()
         self.focus_editor()
         self.command_chosen.emit(command_id, argument)
 
@@ -332,12 +309,19 @@ class Composer(QFrame):
             return
         self._written = True
         self._history.reset()
-        self._menu.follow(self.text)
+        self.slash_menu.follow(self.text)
         self._changed()
 
     def _files_changed(self) -> None:
         if not self._setting:
             self._changed()
+
+    def _place_in_tab_order(self, chip: AttachmentChip) -> None:
+        """Files come before the field, as they stand; Qt would put what is made later behind everything."""
+        before = self.editor.previousInFocusChain() or self.editor
+        for part in (chip, chip.text_button, chip.remove_button):
+            self.setTabOrder(before, part)
+            before = part
 
     def _changed(self) -> None:
         if self._empty:
@@ -346,29 +330,29 @@ class Composer(QFrame):
         self.edited.emit(self.text, self.attachments)
 
     def _menu_changed(self, shown: bool) -> None:
-        self._editor.holds_escape = shown
+        self.editor.holds_escape = shown
 
     # -- how it looks ------------------------------------------------------------------------------------------
 
     @property
     def _empty(self) -> bool:
-        return self._editor.blank and not self._files.chips
+        return self.editor.blank and not self.files.chips
 
     def _refresh(self) -> None:
         """Buttons and the quiet line, as text, files and the answer being written have them."""
         stops = self._busy and self._empty
-        self._stop.setVisible(self._busy and not stops)
-        self._button.setText(
+        self.stop_button.setVisible(self._busy and not stops)
+        self.button.setText(
             translate("composer", "Stop")
             if stops
             else translate("composer", "Queue")
             if self._busy
             else translate("composer", "Send")
         )
-        self._button.setAccessibleName(self._button_name(stops))
-        self._button.setToolTip(self._button.accessibleName())
-        self._button.setEnabled(stops or self._ready)
-        self._cost_line.say(self._saying())
+        self.button.setAccessibleName(self._button_name(stops))
+        self.button.setToolTip(self.button.accessibleName())
+        self.button.setEnabled(stops or self._ready)
+        self.cost_line.say(self._saying())
 
     def _button_name(self, stops: bool) -> str:
         if stops:
@@ -378,8 +362,8 @@ class Composer(QFrame):
         return translate("composer", "Send the question (Enter)")
 
     def _saying(self) -> Saying:
-        if self._files.reading:
-            return Saying((translate("composer", "Reads {name}…").format(name=self._files.reading),))
+        if self.files.reading:
+            return Saying((translate("composer", "Reads {name}…").format(name=self.files.reading),))
         if self._cost is not None and not self._empty:
             return cost_saying(self._cost)
         if self._busy:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QDropEvent, QFocusEvent, QKeyEvent, QTextCursor
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFocusEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.attachments import kind_of_drop
@@ -133,6 +133,8 @@ class QuestionEditor(Editor):
         take_mime: Takes what is pasted or dropped, or leaves its text to the field.
     """
 
+    dragged = Signal(object)  # the DropKind of what is held over the field; None once it is not any more
+
     def __init__(
         self,
         theme: Theme,
@@ -187,7 +189,16 @@ class QuestionEditor(Editor):
         if self._dropping or not self._take_mime(source):
             super().insertFromMimeData(source)
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        super().dragEnterEvent(event)
+        self.dragged.emit(kind_of_drop(event.mimeData()))
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        super().dragLeaveEvent(event)
+        self.dragged.emit(None)
+
     def dropEvent(self, event: QDropEvent) -> None:
+        self.dragged.emit(None)
         if kind_of_drop(event.mimeData()) in ("text", None):
             self._dropping = event.source() is self
             super().dropEvent(event)

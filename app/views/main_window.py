@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.attachments import kind_of_drop
@@ -168,10 +168,15 @@ class MainWindow(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if self.accepts(event.mimeData()):
+            self.composer.show_drag(kind_of_drop(event.mimeData()))
             event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.composer.show_drag(None)
 
     def dropEvent(self, event: QDropEvent) -> None:
         if self.accepts(event.mimeData()):
+            self.composer.show_drag(None)
             self.dropped.emit(event.mimeData())
             event.setDropAction(Qt.DropAction.CopyAction)  # a file manager must not think that the file was moved
             event.accept()

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication, QImage, QInputMethodEvent, QKeySequence, QShortcut
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QImage,
+    QInputMethodEvent,
+    QKeySequence,
+    QShortcut,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QVBoxLayout, QWidget
 
@@ -365,6 +374,19 @@ def test_a_dropped_file_is_attached_and_not_moved(composer: Any, qtbot: Any, tmp
     qtbot.waitUntil(lambda: composer.attachments == (NOTES,))
 
 
+def test_what_a_drop_will_do_is_said_while_it_is_held_over_the_field(composer: Any, tmp_path: Path) -> None:
+    data = files(tmp_path / "notes.txt")
+    held = (QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    composer.editor.dragEnterEvent(QDragEnterEvent(*held))
+    assert composer.drop_hint.isVisible()
+    assert composer.drop_hint.words == "Drop to attach"
+    assert composer.drop_hint.size() == composer.size()
+    composer.editor.dragLeaveEvent(QDragLeaveEvent())
+    assert not composer.drop_hint.isVisible()
+    composer.show_drag("model")
+    assert composer.drop_hint.words == "Drop it to use this model"
+
+
 def test_what_cannot_be_attached_is_said_and_nothing_stays(
     window: Any, composer: Any, qtbot: Any, tmp_path: Path
 ) -> None:
@@ -401,9 +423,9 @@ def test_a_chip_says_what_it_costs_and_is_removed_by_mouse_or_key(composer: Any)
     assert first.details == "2 KB · about 500 tokens · 1.0 s"
     assert first.accessibleName() == "Attachment a.txt, 2 KB · about 500 tokens · 1.0 s. Delete removes it."
     assert first.remove_button.accessibleName() == "Remove a.txt"
-    QTest.keyClick(composer.editor, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
-    while not second.hasFocus():  # from its remove button to the chip itself
+    for wanted in (second.remove_button, second):
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+        assert wanted.hasFocus()
     QTest.keyClick(second, Qt.Key.Key_Delete)
     assert [chip.name for chip in composer.files.chips] == ["a.txt"]
     assert first.hasFocus()
