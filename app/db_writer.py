@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from app.i18n import translate
 from app.migrations import StoreError
 from app.segment import segment
 from app.soundness import suspect
@@ -47,10 +48,13 @@ class Job:
 
     Attributes:
         key: A later job with the same key takes the place of one that still waits; empty for a job that must run.
+        done: Makes the job one that is tried once and reported to nobody else: called on the writer's thread with None
+            when it is on the disk, or with what went wrong.
     """
 
     statements: tuple[Statement, ...]
     key: str = ""
+    done: Callable[[Exception | None], None] | None = None
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -61,6 +65,12 @@ def connect(path: Path) -> sqlite3.Connection:
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA foreign_keys = ON")
     return db
+
+
+def reading_connection(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write, for any one thread."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    return sqlite3.connect(address, timeout=BUSY_TIMEOUT_S, isolation_level=None, uri=True, check_same_thread=False)
 
 
 class DbWriter:
@@ -97,6 +107,11 @@ class DbWriter:
             self._changed.notify_all()
             return self._changed.wait_for(lambda: not self._jobs, timeout_s)
 
+    @property
+    def alive(self) -> bool:
+        """Whether jobs are still done."""
+        return self._thread.is_alive()
+
     def close(self, timeout_s: float) -> bool:
         """Write what is queued and end the thread; False if something could not be written in `timeout_s` seconds."""
         with self._changed:
@@ -120,32 +135,34 @@ class DbWriter:
             self._running = None if overdue or not self._jobs else self._jobs[0]
             return self._running
 
-    def _write(self, db: sqlite3.Connection, job: Job) -> sqlite3.Error | None:
+    def _write(self, db: sqlite3.Connection, job: Job) -> Exception | None:
         try:
             db.execute("BEGIN IMMEDIATE")
             for sql, values in job.statements:
-                db.execute(sql, values)
+                _execute(db, sql, values)
             db.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OverflowError) as error:
             if db.in_transaction:
                 db.execute("ROLLBACK")
             return error
         return None
 
-    def _settle(self, job: Job, error: sqlite3.Error | None) -> None:
-        passing = error is not None and _code(error) in _PASSING
+    def _settle(self, job: Job, error: Exception | None) -> None:
+        passing = error is not None and job.done is None and _code(error) in _PASSING
         with self._changed:
             if not passing:
                 self._jobs.remove(job)
                 self._changed.notify_all()
             self._running = None
-        if error is not None:
+        if job.done is not None:
+            job.done(error)
+        elif error is not None:
             self._trouble(error, passing)
         elif self._troubled:
             self._troubled = False
             self._report(None)
 
-    def _trouble(self, error: sqlite3.Error, passing: bool) -> None:
+    def _trouble(self, error: Exception, passing: bool) -> None:
         log.warning("a save failed (%s): %s", getattr(error, "sqlite_errorname", "?"), error)
         suspect(self._path, error)
         if not passing or not self._troubled:
@@ -158,20 +175,34 @@ class DbWriter:
             self._changed.wait(left)
 
 
-def _code(error: sqlite3.Error) -> int:
+def _execute(db: sqlite3.Connection, sql: str, values: tuple[Any, ...]) -> None:
+    try:
+        db.execute(sql, values)
+    except UnicodeEncodeError:  # half a surrogate pair, from a paste or from another program, is no character
+        db.execute(sql, [v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values])
+
+
+def _code(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def _explain(error: sqlite3.Error, passing: bool) -> EngineError:
+def _explain(error: Exception, passing: bool) -> EngineError:
     detail = f"{getattr(error, 'sqlite_errorname', type(error).__name__)}: {error}"
     if _code(error) == sqlite3.SQLITE_FULL:
-        return DiskFull(
+        sentence = translate(
+            "db_writer",
             "The disk is full: new messages are kept in memory and saved as soon as there is room. "
             "Please free some space before you quit.",
-            detail,
         )
+        return DiskFull(sentence, detail)
     if passing:
-        return StoreError(
-            "New messages cannot be saved at the moment; they are kept in memory and tried again.", detail
+        sentence = translate(
+            "db_writer",
+            "New messages cannot be saved at the moment; they are kept in memory and tried again.",
         )
-    return StoreError("A message could not be saved. Please copy what matters to you and restart Loquat.", detail)
+    else:
+        sentence = translate(
+            "db_writer",
+            "A message could not be saved. Please copy what matters to you and restart Loquat.",
+        )
+    return StoreError(sentence, detail)

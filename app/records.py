@@ -15,7 +15,8 @@ from engine.chat import Role
 from engine.stats import ItlMs, TurnStats
 
 Status = Literal["complete", "partial", "cancelled", "length"]
-STATUSES: Final = get_args(Status)
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+ROLES: Final[tuple[Role, ...]] = ("system", "user", "assistant")  # of messages that are kept
 TITLE_LENGTH: Final = 40
 
 

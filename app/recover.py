@@ -8,19 +8,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 from app.db_writer import connect
 from app.i18n import translate
 from app.migrations import migrate
-from app.records import STATUSES, Conversation, Folder, StoredMessage, title_from
+from app.records import ROLES, STATUSES, Conversation, Folder, StoredMessage, title_from
 from app.rows import ADD_FOLDER, SAVE_DRAFT, conversation_from, message_from, tree_statements
 from app.sqlite_pages import Pages, Value
-from engine.chat import Role
 
 Made = TypeVar("Made")
 
-ROLES: Final = get_args(Role)
 _DATE: Final = re.compile(r"(\d{4}-\d\d-\d\d)?")
 _TEXT: Final = (str,)
 _NUMBER: Final = (int, float)

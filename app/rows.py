@@ -45,6 +45,9 @@ WHERE id = ? AND NOT EXISTS (SELECT 1 FROM message WHERE id = ?)
 """
 ADD_FOLDER: Final = "INSERT INTO folder (id, name, created_at) VALUES (?, ?, ?)"
 SAVE_DRAFT: Final = "INSERT OR REPLACE INTO draft (conversation_id, text, attachments) VALUES (?, ?, ?)"
+# As the time of deletion of conversations that are being imported: later than any, so that they are neither listed,
+# searched nor purged, until the import is complete. From here on, for one import after another.
+STAGED: Final = 1e12
 # A message that has been purged since keeps nothing.
 SAVE_TRACE: Final = "INSERT OR REPLACE INTO turn_trace SELECT id, ? FROM message WHERE id = ?"
 
@@ -58,6 +61,14 @@ def tree_statements(
         *((ADD_MESSAGE, message_values(message)) for message in messages),
         *((SAVE_TRACE, (text, message_id)) for message_id, text in traces.items()),
     ]
+
+
+def unstage(stamp: float) -> tuple[Statement, ...]:
+    """What removes imports that were not completed, from a stamp on."""
+    return (
+        ("UPDATE conversation SET leaf_id = NULL WHERE deleted_at >= ?", (stamp,)),
+        ("DELETE FROM conversation WHERE deleted_at >= ?", (stamp,)),
+    )
 
 
 def conversation_values(c: Conversation) -> tuple[Any, ...]:

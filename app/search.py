@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from app.db_writer import reading_connection
 from app.i18n import translate
 from app.search_query import READ_LENGTH, Query, Span, parse, snippet, spans
 from engine.chat import Role
@@ -19,7 +20,6 @@ log = logging.getLogger(__name__)
 
 MOST: Final = 200  # hits that are looked for; nobody reads on from there, another word is typed instead
 MOST_TITLES: Final = 50
-BUSY_TIMEOUT_S: Final = 2.0
 CLOSE_TIMEOUT_S: Final = 2.0
 _TITLES: Final = """
 SELECT c.id, '', c.title, '', c.title, c.updated_at FROM title_text JOIN conversation c ON c.key = title_text.rowid
@@ -161,8 +161,7 @@ class Search(QObject):
 
     def _connection(self) -> sqlite3.Connection:
         if self._db is None:
-            address = f"{self._path.absolute().as_uri()}?mode=ro"
-            db = sqlite3.connect(address, timeout=BUSY_TIMEOUT_S, uri=True, check_same_thread=False)
+            db = reading_connection(self._path)
             with self._changed:
                 self._db = db
         return self._db

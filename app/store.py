@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -32,11 +33,13 @@ from app.rows import (
     MESSAGES,
     SAVE_DRAFT,
     SAVE_TRACE,
+    STAGED,
     conversation_from,
     conversation_values,
     message_from,
     saved,
     tree_statements,
+    unstage,
 )
 from app.soundness import examine, is_damage, suspect
 from app.tree import MessageTree
@@ -45,6 +48,7 @@ from engine.errors import EngineError
 log = logging.getLogger(__name__)
 
 CLOSE_TIMEOUT_S: Final = 5.0
+POLL_S: Final = 0.5
 _LISTED: Final = f"SELECT {CONVERSATION} FROM conversation WHERE deleted_at IS NULL AND archived_at IS"  # noqa: S608
 _LEAF: Final = "SELECT leaf_id FROM conversation WHERE id = ?"
 # Messages (a JSON list of ids) and all that follows them, whether anybody knew of it or not.
@@ -101,7 +105,8 @@ class Store:
             self._db.close()
             raise
         self._writer = DbWriter(path, self._report)
-        self._write(("UPDATE message SET indexed = 1 WHERE NOT indexed", ()))  # the program ended before the reply did
+        # The program may have ended before a reply or an import did.
+        self._write(("UPDATE message SET indexed = 1 WHERE NOT indexed", ()), *unstage(STAGED))
 
     def _report(self, error: EngineError | None) -> None:
         if self.on_report:
@@ -128,7 +133,7 @@ class Store:
         """
         messages = [message_from(row) for row in self._read(MESSAGES, conversation_id)]
         leaf = self._read(_LEAF, conversation_id)
-        return MessageTree(_connected(messages), leaf[0][0] if leaf else None)
+        return MessageTree(connected(messages), leaf[0][0] if leaf else None)
 
     def draft(self, conversation_id: str) -> tuple[str, tuple[Attachment, ...]]:
         """What was typed into a conversation and not sent; the id is empty for the new chat."""
@@ -258,12 +263,33 @@ class Store:
 
     def deleted(self) -> list[str]:
         """The ids of conversations that are deleted and not purged yet."""
-        return [row[0] for row in self._read("SELECT id FROM conversation WHERE deleted_at IS NOT NULL")]
+        query = f"SELECT id FROM conversation WHERE deleted_at < {STAGED}"  # noqa: S608 - a number only
+        return [row[0] for row in self._read(query)]
 
     def purge_deleted(self, before: float | None = None) -> None:
         """Remove for good what was deleted at or before a time (seconds since the epoch; None: now)."""
         limit = time.time() if before is None else before
         self._write(*((purge, (limit,)) for purge in _PURGE))
+
+    def write_now(self, statements: Sequence[Statement]) -> None:
+        """Run statements as one transaction after all that is queued, and wait; not for the window's thread.
+
+        Raises:
+            sqlite3.Error: They were not run.
+            StoreError: The store was closed first.
+        """
+        over, errors = threading.Event(), []
+
+        def done(error: Exception | None) -> None:
+            errors.append(error)
+            over.set()
+
+        self._writer.put(Job(tuple(statements), done=done))
+        while not over.wait(POLL_S):
+            if not self._writer.alive:
+                raise StoreError(translate("store", "The conversations were closed before this was done."))
+        if errors[0] is not None:
+            raise errors[0]
 
     def flush(self, timeout_s: float = CLOSE_TIMEOUT_S) -> bool:
         """Wait until everything is on the disk; False if it is not after `timeout_s` seconds."""
@@ -345,7 +371,7 @@ def _move_aside(path: Path) -> Path:
     return aside
 
 
-def _connected(messages: Iterable[StoredMessage]) -> list[StoredMessage]:
+def connected(messages: Iterable[StoredMessage]) -> list[StoredMessage]:
     """Those whose whole branch is there: a reply may have been saved after its question was deleted."""
     found: dict[str | None, StoredMessage] = {}
     for message in messages:

@@ -1,0 +1,153 @@
+"""An export or an import on a thread of its own: how far it is, how to stop it, and what came of it."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.i18n import translate
+from engine.errors import Cancelled, EngineError
+
+log = logging.getLogger(__name__)
+
+TICK_S: Final = 0.05
+CLOSE_TIMEOUT_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A conversation that was not taken, and why, in a sentence."""
+
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransferResult:
+    """What came of an export or an import.
+
+    Attributes:
+        count: Conversations that were written to the file, or added.
+        already_here: Conversations of the file that were here before, with all their messages.
+        skipped: Those that could not be taken; at most `MOST_SKIPPED` are named.
+        skipped_count: How many they were.
+        problem: Why nothing was done, in one sentence; empty if it was done.
+        cancelled: Whether it was given up; nothing was changed then.
+        path: The file, or the folder that the files were written to.
+        ids: Of the conversations that were added.
+    """
+
+    path: Path
+    count: int = 0
+    already_here: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    skipped_count: int = 0
+    problem: str = ""
+    cancelled: bool = False
+    ids: tuple[str, ...] = ()
+
+
+class Control:
+    """What a job's work calls again and again: raises `Cancelled` once the person gave it up."""
+
+    def __init__(self, tell: Callable[[int, int], None]) -> None:
+        self._tell = tell
+        self._cancelled = threading.Event()
+        self._told_at = 0.0
+
+    def cancel(self) -> None:
+        """Have the next `tick` raise."""
+        self._cancelled.set()
+
+    def tick(self, done: int, total: int) -> None:
+        """Say how far the work is.
+
+        Raises:
+            Cancelled: It is not wanted any more.
+        """
+        if self._cancelled.is_set():
+            raise Cancelled
+        now = time.monotonic()
+        if done >= total or now - self._told_at >= TICK_S:
+            self._told_at = now
+            self._tell(done, total)
+
+
+class TransferJob(QObject):
+    """Runs some work once; everything is told in the window's thread.
+
+    Args:
+        path: The file or folder that it is about.
+        work: Called on the thread; what it returns is told. It must leave nothing behind when it raises.
+    """
+
+    progress = Signal(object, object)  # int done, int total: bytes of an import, conversations of an export
+    finished = Signal(object)  # TransferResult, once
+    _ticked = Signal(object, object)
+    _done = Signal(object)
+
+    def __init__(self, path: Path, work: Callable[[Control], TransferResult], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._path = path
+        self._work = work
+        self._control = Control(self._ticked.emit)
+        self._running = False
+        self._thread = threading.Thread(target=self._run, name="loquat-transfer", daemon=True)
+        self._ticked.connect(self.progress, Qt.ConnectionType.QueuedConnection)
+        self._done.connect(self._finish, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def running(self) -> bool:
+        """Whether `finished` is still to come."""
+        return self._running
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self._running = True
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Give it up; `finished` comes when nothing is left of it."""
+        self._control.cancel()
+
+    def close(self) -> bool:
+        """Give it up and wait for the thread; whether it ended in time. Before the store is closed."""
+        self.cancel()
+        if self._thread.is_alive():
+            self._thread.join(CLOSE_TIMEOUT_S)
+        return not self._thread.is_alive()
+
+    def _finish(self, result: TransferResult) -> None:
+        self._running = False
+        self.finished.emit(result)
+
+    def _run(self) -> None:
+        try:
+            result = self._work(self._control)
+        except Cancelled:
+            result = TransferResult(self._path, cancelled=True)
+        except EngineError as error:
+            log.info("a transfer failed: %s", error.detail)
+            result = TransferResult(self._path, problem=error.sentence)
+        except (OSError, sqlite3.Error) as error:
+            log.warning("a transfer failed: %s: %s", type(error).__name__, error)
+            result = TransferResult(self._path, problem=_sentence(error))
+        self._done.emit(result)
+
+
+def _sentence(error: Exception) -> str:
+    full = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+    if full or getattr(error, "errno", 0) == errno.ENOSPC:
+        return translate("transfer", "There is not enough room on the disk. Nothing was changed.")
+    if isinstance(error, OSError):
+        return translate("transfer", "The file cannot be read or written. Please check its folder and try again.")
+    return translate("transfer", "The conversations cannot be read or written at the moment. Nothing was changed.")
