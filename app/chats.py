@@ -1,35 +1,42 @@
-"""All conversations: which there are, which is on view, and which session an event belongs to."""
+"""The program behind the window: which conversation is on view, and which session an event belongs to."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.chat_check import ChatCheck
-from app.draft import DraftWatch
+from app.cost_preview import CostPreview
+from app.draft import LONGEST_DRAFT, Draft, DraftWatch
+from app.drafts import NEW_CHAT, Drafts
 from app.engine_bridge import EngineBridge
+from app.fork import forked
+from app.i18n import translate
+from app.library import Library
 from app.live import ModelState, Notice
 from app.migrations import StoreError
 from app.model_list import ModelList
 from app.model_loader import ModelLoader
-from app.records import Conversation
+from app.records import Attachment, Conversation, Folder
+from app.sampling import sampling_of
 from app.session import Session
 from app.settings import Settings
 from app.store import Store
+from app.titler import Titler
+from app.trash import Thing, Trash
 from app.tree import MessageTree
 from app.turn import TurnOptions
 from engine.chat import ChatRequest, RequestHandle
 from engine.errors import EngineError
-from engine.events import Event, Failed, Finished
+from engine.events import Event, Failed, Finished, ModelInfo
 
 log = logging.getLogger(__name__)
 
-UNDO_MS: Final = 60_000  # how long a deleted conversation can be brought back
 CRASH_FLUSH_S: Final = 2.0
 
 
@@ -43,6 +50,9 @@ class Chats(QObject):
     current_changed = Signal(object)  # Session
     model_changed = Signal(object)  # ModelState
     notice = Signal(object)  # Notice
+    preview = Signal(object)  # DraftCost of what is in the composer, or None
+    edit_preview = Signal(str, object)  # message id, DraftCost of the question that is being edited
+    draft_replaced = Signal(object)  # Draft: this is in the composer now, because a message that waited came back
     bug_found = Signal(object)  # EngineError: a fault in the program; everything is saved
     _store_reported = Signal(object)  # EngineError or None, from the writer's thread
 
@@ -51,19 +61,19 @@ class Chats(QObject):
         self._store = store
         self._bridge = bridge
         self._settings = settings
-        self._listed: dict[str, Conversation] = {}
-        self._deleted: dict[str, Conversation] = {}
         self._sessions: dict[str, Session] = {}
         self._routes: dict[str, Session] = {}  # request id -> who asked
         self._current: Session | None = None
         self._loader = ModelLoader(bridge, settings.engine_config, self)
+        self._library = Library(store, self)
+        self._trash = Trash(store, self)
+        self._drafts = Drafts(store, self)
+        self._titler = Titler(bridge, self)
+        self._cost = CostPreview(bridge, self._ready_model, self)
         self.models = ModelList(bridge, self)
         self.check = ChatCheck(bridge, self)
-        self._draft = DraftWatch(self)
+        self._watch = DraftWatch(self)
         self._to_forget: list[str] = []  # their caches go once there is a model to know them
-        self._undo_ends = QTimer(self)
-        self._undo_ends.setSingleShot(True)
-        self._undo_ends.setInterval(UNDO_MS)
         self._connect()
 
     def _connect(self) -> None:
@@ -71,11 +81,17 @@ class Chats(QObject):
         self._loader.changed.connect(self.model_changed)
         self._loader.ready.connect(self._model_ready)
         self._loader.failed.connect(self._model_failed)
+        self._library.changed.connect(self.list_changed)
+        self._library.conversation_changed.connect(self._follow)
+        self._library.refused.connect(self._say)
+        self._titler.titled.connect(self._name)
+        self._cost.draft_cost.connect(self.preview)
+        self._cost.edit_cost.connect(self.edit_preview)
         self.models.failed.connect(self._say)
         self.check.told.connect(self._say)
         self.check.failed.connect(self._say)
-        self._draft.due.connect(self._read_ahead)
-        self._undo_ends.timeout.connect(self._purge)
+        self._watch.due.connect(self._look_at_draft)
+        self._trash.emptied.connect(self._forget)
         self._settings.save_failed.connect(self._say)
         self._store_reported.connect(self._say_of_store, Qt.ConnectionType.QueuedConnection)
         self._store.on_report = self._store_reported.emit
@@ -90,86 +106,169 @@ class Chats(QObject):
         """Where the model stands."""
         return self._loader.state
 
-    def conversations(self) -> tuple[Conversation, ...]:
-        """Those in the list, the latest first."""
-        return tuple(sorted(self._listed.values(), key=lambda c: c.updated_at, reverse=True))
+    @property
+    def draft(self) -> Draft:
+        """What is typed into the current chat and not sent yet.
+
+        Raises:
+            StoreError: The database cannot be read.
+        """
+        return self._drafts.get(self._draft_id)
 
     def busy(self, conversation_id: str) -> bool:
         """Whether a conversation's question waits or is being answered."""
         session = self._sessions.get(conversation_id)
         return session is not None and session.busy
 
+    # -- which conversations there are -------------------------------------------------------------------------
+
+    def conversations(self) -> tuple[Conversation, ...]:
+        """Those in the list, the latest first."""
+        return self._library.conversations()
+
+    def archived(self) -> tuple[Conversation, ...]:
+        """Those that were put out of the list, the last one first."""
+        return self._library.archived()
+
+    def folders(self) -> tuple[Folder, ...]:
+        """All folders, by name."""
+        return self._library.folders()
+
     def restore(self, new: bool = False) -> None:
         """Read the list and open the last conversation, or begin a new one."""
+        self.reread()
+        self._open_latest_or_new(new)
+
+    def reread(self) -> None:
+        """Read the list again: conversations were imported."""
         try:
-            self._to_forget = self._store.deleted()
+            self._to_forget += self._store.deleted()
             self._store.purge_deleted()
-            self._listed = {c.id: c for c in self._store.conversations()}
+            self._library.read()
         except StoreError as error:
             self.notice.emit(Notice(error.sentence, error.detail))
         self.list_changed.emit()
-        self._open_latest_or_new(new)
 
     def new(self) -> None:
         """Show an empty chat; one that is empty already is kept."""
         if self._current is not None and not self._current.stored:
             self.current_changed.emit(self._current)
             return
-        self._show(self._make_session(Conversation(), stored=False))
+        self._show(self._make_session(Conversation(), MessageTree(), stored=False))
 
     def open(self, conversation_id: str) -> None:
-        """Show a conversation of the list."""
-        conversation = self._listed.get(conversation_id)
+        """Show a conversation of the list or the archive."""
+        conversation = self._library.get(conversation_id)
         if conversation is None or (self._current and self._current.conversation.id == conversation_id):
             return
         session = self._sessions.get(conversation_id)
         try:
-            self._show(session or self._make_session(conversation, stored=True))
+            self._drafts.get(conversation_id)
+            tree = self._store.tree(conversation_id) if session is None else MessageTree()
         except StoreError as error:
             self.notice.emit(Notice(error.sentence, error.detail))
+            return
+        self._show(session or self._make_session(conversation, tree, stored=True))
 
     def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title."""
-        title = " ".join(title.split())
-        conversation = self._listed.get(conversation_id)
-        if not title or conversation is None:
-            self._say("A conversation needs a title of at least one character.")
+        """Give a conversation another title; the model will not name it."""
+        self._titler.give_up(conversation_id)
+        self._library.rename(conversation_id, title)
+
+    def pin(self, conversation_id: str, pinned: bool) -> None:
+        """Put a conversation above all others, or back among them."""
+        self._library.pin(conversation_id, pinned)
+
+    def move(self, conversation_id: str, folder_id: str | None) -> None:
+        """Put a conversation into a folder; None or "" takes it out."""
+        self._library.move(conversation_id, folder_id)
+
+    def add_folder(self, name: str) -> Folder | None:
+        """Add an empty folder; None if that is no name."""
+        return self._library.add_folder(name)
+
+    def rename_folder(self, folder_id: str, name: str) -> None:
+        """Give a folder another name."""
+        self._library.rename_folder(folder_id, name)
+
+    def delete_folder(self, folder_id: str) -> None:
+        """Remove a folder; its conversations go back to the list."""
+        self._library.delete_folder(folder_id)
+
+    def archive(self, conversation_id: str, archived: bool) -> None:
+        """Put a conversation out of the list, or back into it. An answer that is being written goes on."""
+        conversation = self._library.get(conversation_id)
+        if conversation is None:
             return
-        self._store.rename(conversation_id, title)
-        renamed = replace(conversation, title=title)
-        if conversation_id in self._sessions:
-            self._sessions[conversation_id].conversation = renamed
-        self._update(renamed)
+        self._library.archive(conversation_id, archived)
+        if archived:
+            self._leave(conversation_id)
+            sentence = translate("chats", "Archived “{title}”.").format(title=conversation.title)
+            self._offer_undo(sentence, partial(self.archive, conversation_id, False))
 
     def delete(self, conversation_id: str) -> None:
         """Take a conversation out of the list; its notice offers to undo that."""
-        conversation = self._listed.pop(conversation_id, None)
-        if conversation is None:
-            return
         if conversation_id in self._sessions:
             self._sessions[conversation_id].stop()
-        self._store.delete(conversation_id)
-        self._deleted[conversation_id] = conversation
-        self._undo_ends.start()
-        self.list_changed.emit()
-        if self._current and self._current.conversation.id == conversation_id:
-            self._open_latest_or_new()
-        undo = partial(self.undelete, conversation_id)
-        self.notice.emit(Notice(f"Deleted “{conversation.title}”.", action_label="Undo", action=undo))
-
-    def undelete(self, conversation_id: str) -> None:
-        """Undo `delete` and show the conversation."""
-        conversation = self._deleted.pop(conversation_id, None)
+        conversation = self._library.delete(conversation_id)
         if conversation is None:
-            self._say("That conversation can no longer be brought back.")
             return
-        self._store.restore(conversation_id)
-        self._update(conversation)
-        self.open(conversation_id)
+        self._titler.give_up(conversation_id)
+        self._trash.put(conversation)
+        self._leave(conversation_id)
+        sentence = translate("chats", "Deleted “{title}”.").format(title=conversation.title)
+        self._offer_undo(sentence, partial(self._undelete, conversation))
 
-    def draft_changed(self, text: str) -> None:
-        """The question that is being written in the current chat has changed."""
-        self._draft.edit(text)
+    def delete_message(self, message_id: str) -> None:
+        """Delete a message of the current chat and all that follows it; its notice offers to undo that."""
+        session = self._current
+        deleted = session.delete_message(message_id) if session is not None else None
+        if deleted is None:
+            return
+        self._trash.put(deleted)
+        count = len(deleted.ids)
+        many = translate("chats", "%n messages were deleted.", count)
+        sentence = translate("chats", "The message was deleted.") if count == 1 else many
+        self._offer_undo(sentence, partial(self._undelete, deleted))
+
+    def fork(self, message_id: str) -> Conversation | None:
+        """Copy the current chat up to a message into a chat of its own, and show that; None if it cannot be."""
+        session = self._current
+        branch = session.up_to(message_id) if session is not None else ()
+        if session is None or not branch:
+            return None
+        if message_id == session.writing:
+            self._say(translate("chats", "This answer is still being written. Please wait for it, or press Stop."))
+            return None
+        fork, messages, origins = forked(session.conversation, branch)
+        try:
+            traces = {new: text for new, old in origins.items() if (text := self._store.trace(old)) is not None}
+        except StoreError as error:
+            self.notice.emit(Notice(error.sentence, error.detail))
+            return None
+        self._store.add_tree(fork, messages, traces)
+        self._library.put(fork)
+        self._show(self._make_session(fork, MessageTree(messages, fork.leaf_id), stored=True))
+        return fork
+
+    # -- what is being written ---------------------------------------------------------------------------------
+
+    def draft_changed(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """What is in the composer, of the current chat, has changed."""
+        draft = Draft(text, tuple(attachments))
+        self._drafts.set(self._draft_id, draft)
+        self._watch.edit(draft)
+        if draft.length > LONGEST_DRAFT:
+            self._cost.guess(draft)
+        elif not draft:
+            self._cost.clear()
+
+    def preview_edit(self, message_id: str, text: str) -> None:
+        """Tell soon, by `edit_preview`, what asking a question of the current chat in these words would cost."""
+        if self._current is not None:
+            self._cost.ask_edit(self._current, message_id, text)
+
+    # -- the model ---------------------------------------------------------------------------------------------
 
     def load_model(self, name: str | None) -> None:
         """Load a model by name, or the default one."""
@@ -189,21 +288,21 @@ class Chats(QObject):
         if self.model.info is not None:
             self._loader.load(self.model.info.name)
 
+    def cancel_load(self) -> None:
+        """Give up the download, import or load in progress."""
+        self._loader.cancel()
+
     def check_current(self) -> None:
         """Prove that reuse changes no answer of the current chat."""
         session = self._current
         if session is None or not session.messages():
-            self._say("There is no question in this chat yet, so nothing to check.")
+            self._say(translate("chats", "There is no question in this chat yet, so nothing to check."))
         elif session.busy:
-            self._say("The answer is still being written. Please wait for it, or press Stop.")
+            self._say(translate("chats", "The answer is still being written. Please wait for it, or press Stop."))
         elif self.model.phase != "ready":
-            self._say("A chat can be checked once a model is loaded.")
+            self._say(translate("chats", "A chat can be checked once a model is loaded."))
         else:
-            self.check.start(session.prompt(), session.conversation.started_on)
-
-    def cancel_load(self) -> None:
-        """Give up the download, import or load in progress."""
-        self._loader.cancel()
+            self.check.start(session.requests.prompt(), session.conversation.started_on)
 
     def retry(self, session: Session | None = None) -> None:
         """Ask the last question again (of the current session if none is given), loading the model first if need be."""
@@ -214,9 +313,11 @@ class Chats(QObject):
             self.open(asking.conversation.id)
             asking.retry()
 
+    # -- what the program says ---------------------------------------------------------------------------------
+
     def apply(self, event: Event) -> None:
         """Give an event of the engine to whom it belongs."""
-        for listener in (self._loader, self.models, self.check):
+        for listener in (self._loader, self.models, self.check, self._titler, self._cost):
             listener.apply(event)
         session = self._routes.get(event.request_id)
         if session is not None:
@@ -228,19 +329,29 @@ class Chats(QObject):
 
     def save_now(self) -> bool:
         """Save every reply as far as it has come and wait for the disk, at most two seconds; for crashes."""
+        self._drafts.save()
         for session in self._sessions.values():
             session.save_partial()
         return self._store.flush(CRASH_FLUSH_S)
 
     def shutdown(self) -> None:
-        """Stop what goes on; replies in progress are saved as far as they came."""
+        """Stop what goes on; replies in progress are saved as far as they came, and what was not sent as drafts."""
         self._bridge.arrived.disconnect(self.apply)  # figures that come now would find a closed store
-        self._undo_ends.stop()
-        self._draft.stop()
+        self._trash.close()
+        self._watch.stop()
+        self._cost.stop()
         self._loader.cancel()
         for session in self._sessions.values():
             session.stop("partial")
+        self._drafts.save()
         self._store.on_report = None
+
+    # -- steps -------------------------------------------------------------------------------------------------
+
+    @property
+    def _draft_id(self) -> str:
+        session = self._current
+        return session.conversation.id if session is not None and session.stored else NEW_CHAT
 
     def _open_latest_or_new(self, new: bool = False) -> None:
         latest = None if new else next(iter(self.conversations()), None)
@@ -249,45 +360,71 @@ class Chats(QObject):
         if latest is None or self._current is None:
             self.new()
 
-    def _make_session(self, conversation: Conversation, stored: bool) -> Session:
-        tree = self._store.tree(conversation.id) if stored else MessageTree()
+    def _leave(self, conversation_id: str) -> None:
+        """Show another conversation if this one is on view."""
+        if self._current and self._current.conversation.id == conversation_id:
+            self._open_latest_or_new()
+
+    def _make_session(self, conversation: Conversation, tree: MessageTree, stored: bool) -> Session:
         ask = partial(self._ask, conversation.id)
         session = Session(conversation, tree, self._store, ask, self._options, stored=stored, parent=self)
-        session.conversation_changed.connect(self._update)
+        session.conversation_changed.connect(partial(self._update, session))
+        session.message_finished.connect(self._cost.learn)
+        session.turn_ended.connect(partial(self._turn_ended, session))
+        session.queue_returned.connect(partial(self._take_back, session))
         session.refused.connect(self._say)
         session.left_out.connect(self._say_left_out)
         session.failed.connect(partial(self._question_failed, session))
         self._sessions[conversation.id] = session
+        self._cost.learn_all(session)
         return session
 
     def _ask(self, conversation_id: str, request: ChatRequest) -> RequestHandle:
         if self.check.running:
             self.check.cancel()
-            self._say("The check was given up, because something was asked.")
+            self._say(translate("chats", "The check was given up, because something was asked."))
         self._routes[request.id] = self._sessions[conversation_id]
         return self._bridge.submit(request)
 
-    def _options(self) -> TurnOptions:
-        state = self.model
-        model = state.info.name if state.phase == "ready" and state.info else ""
-        problem = state.sentence or "No model is loaded." if state.phase in ("none", "failed") else ""
-        settings = self._settings
-        return TurnOptions(settings.sampling(), settings.get("system_prompt"), model, problem, settings.overflow)
+    def _ready_model(self) -> ModelInfo | None:
+        return self.model.info if self.model.phase == "ready" else None
 
-    def _read_ahead(self, draft: str = "") -> None:
+    def _options(self, conversation: Conversation) -> TurnOptions:
+        model = self._ready_model()
+        no_model = translate("chats", "No model is loaded.")
+        return TurnOptions(
+            sampling_of(self._settings.sampling(), conversation.options.sampling),
+            self._settings.get("system_prompt"),
+            model.name if model is not None else "",
+            (self.model.sentence or no_model) if self.model.phase in ("none", "failed") else "",
+            self._settings.overflow,
+            model.end_ids if model is not None else frozenset(),
+        )
+
+    def _look_at_draft(self, draft: Draft) -> None:
+        """Say what a draft costs, and let what the next question will begin with be read."""
+        session = self._current
+        if session is not None:
+            self._cost.ask(session, draft)
+            self._read_ahead(draft)
+
+    def _read_ahead(self, draft: Draft) -> None:
         """Let what the next question will begin with be read; without a draft, what was said so far."""
         session = self._current
-        ready = self.model.phase == "ready" and self._settings.get("read_ahead")
+        ready = self._ready_model() is not None and self._settings.get("read_ahead")
         if session is None or session.busy or not ready or not (draft or session.messages()):
             return
-        self._bridge.prefill_ahead(session.draft(draft))
+        self._bridge.prefill_ahead(session.requests.draft(draft))
 
     def _show(self, session: Session) -> None:
+        self._drafts.save()
+        self._watch.stop()
+        self._cost.clear()
         before, self._current = self._current, session
         self.current_changed.emit(session)
         if before is not None and not before.stored:
             self._drop(before.conversation.id)
-        self._read_ahead()
+        self._look_at_draft(self.draft)
 
     def _drop(self, conversation_id: str) -> None:
         session = self._sessions.pop(conversation_id, None)
@@ -295,31 +432,74 @@ class Chats(QObject):
             self._routes = {request: asker for request, asker in self._routes.items() if asker is not session}
             session.deleteLater()
 
-    def _purge(self) -> None:
-        for conversation_id in self._deleted:
+    def _undelete(self, thing: Thing) -> None:
+        """Undo `delete` or `delete_message`, and show what comes back."""
+        if not self._trash.holds(thing):
+            self._say(translate("chats", "What was deleted can no longer be brought back."))
+            return
+        if isinstance(thing, Conversation):
+            self._library.undelete(thing)
+            self.open(thing.id)
+        else:
+            self.open(thing.conversation_id)
+            session = self._sessions.get(thing.conversation_id)
+            if session is None or not session.undelete(thing):
+                return
+        self._trash.take(thing)
+
+    def _forget(self, conversation_ids: Sequence[str]) -> None:
+        """These conversations are gone for good, and with them their caches."""
+        for conversation_id in conversation_ids:
             self._drop(conversation_id)
-        self._to_forget += self._deleted
-        self._deleted.clear()
-        self._store.purge_deleted()
+        self._to_forget += conversation_ids
         self._forget_caches()
 
     def _forget_caches(self) -> None:
-        """Have the caches removed of what was deleted for good."""
-        if self.model.phase == "ready":
+        if self._ready_model() is not None:
             for conversation_id in self._to_forget:
                 self._bridge.forget(conversation_id)
             self._to_forget.clear()
 
-    def _update(self, conversation: Conversation) -> None:
-        self._listed[conversation.id] = conversation
-        self.list_changed.emit()
+    def _update(self, session: Session, conversation: Conversation) -> None:
+        """A conversation was asked something, or has other options."""
+        if not session.stored:
+            return
+        if self._library.get(conversation.id) is None:
+            self._drafts.move_new(conversation.id)
+        self._library.put(conversation)
+
+    def _follow(self, conversation: Conversation) -> None:
+        """The title or the place of a conversation has changed."""
+        if conversation.id in self._sessions:
+            self._sessions[conversation.id].conversation = conversation
+
+    def _name(self, conversation_id: str, title: str) -> None:
+        """The model found a title; the person may have found another one meanwhile."""
+        conversation = self._library.get(conversation_id)
+        if conversation is not None and not conversation.titled:
+            self._library.rename(conversation_id, title)
+
+    def _turn_ended(self, session: Session, well: bool) -> None:
+        if well and self._settings.get("auto_title") and self._titler.wants(session):
+            self._titler.name(session)
+        if session is self._current and self.draft:
+            self._look_at_draft(self.draft)
+
+    def _take_back(self, session: Session, queued: Draft) -> None:
+        """A message that waited is not sent: it goes in front of what is in the composer."""
+        conversation_id = session.conversation.id
+        draft = queued.before(self._drafts.get(conversation_id))
+        self._drafts.set(conversation_id, draft)
+        if session is self._current:
+            self.draft_replaced.emit(draft)
 
     def _model_ready(self) -> None:
+        self._titler.model_changed()
         for session in list(self._sessions.values()):
             session.model_ready()
         self.models.refresh()
         self._forget_caches()
-        self._read_ahead()
+        self._look_at_draft(self.draft)
 
     def _model_failed(self, sentence: str, detail: str, cancelled: bool) -> None:
         waiting = [session for session in self._sessions.values() if session.waiting]
@@ -327,22 +507,38 @@ class Chats(QObject):
             for session in waiting:
                 session.model_failed(sentence, detail)
         if not cancelled and not (waiting and self.model.phase == "failed"):
-            self.notice.emit(Notice(sentence, detail, "Try again", self._loader.again))
+            self._offer(sentence, detail, translate("chats", "Try again"), self._loader.again)
 
     def _question_failed(self, session: Session, sentence: str, detail: str) -> None:
         if session is not self._current:
-            sentence = f"In “{session.conversation.title}”: {sentence}"
-        self.notice.emit(Notice(sentence, detail, "Try again", partial(self.retry, session)))
+            whose = translate("chats", "In “{title}”: {sentence}")
+            sentence = whose.format(title=session.conversation.title, sentence=sentence)
+        self._offer(sentence, detail, translate("chats", "Try again"), partial(self.retry, session))
 
     def _say(self, sentence: str, detail: str = "") -> None:
         self.notice.emit(Notice(sentence, detail))
 
+    def _offer(self, sentence: str, detail: str, label: str, action: Callable[[], None]) -> None:
+        self.notice.emit(Notice(sentence, detail, label, action))
+
+    def _offer_undo(self, sentence: str, action: Callable[[], None]) -> None:
+        self._offer(sentence, "", translate("chats", "Undo"), action)
+
     def _say_left_out(self, count: int) -> None:
-        which = "oldest message was" if count == 1 else f"{count} oldest messages were"
-        self._say(f"This conversation is longer than the model can hold: the {which} not read for the last answer.")
+        one = translate(
+            "chats",
+            "This conversation is longer than the model can hold: the oldest message was not read for the last answer.",
+        )
+        many = translate(
+            "chats",
+            "This conversation is longer than the model can hold: the %n oldest messages were not read for the last "
+            "answer.",
+            count,
+        )
+        self._say(one if count == 1 else many)
 
     def _say_of_store(self, error: EngineError | None) -> None:
         if error is None:
-            self._say("Everything is saved again.")
+            self._say(translate("chats", "Everything is saved again."))
         else:
-            self.notice.emit(Notice(error.sentence, error.detail))
+            self._say(error.sentence, error.detail)

@@ -38,6 +38,14 @@ class WorkerLike(Protocol):
         """Read what a request whose last message is a draft will begin with, when nothing else is to be done."""
         ...
 
+    def preview(self, request: ChatRequest) -> RequestHandle:
+        """Say what a request whose last message is a draft would cost."""
+        ...
+
+    def make_title(self, request: ChatRequest) -> RequestHandle:
+        """Name a conversation when nothing else is to be done."""
+        ...
+
     def list_models(self) -> RequestHandle:
         """Say which models there are."""
         ...
@@ -113,6 +121,14 @@ class EngineBridge(QObject):
     def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
         """Read what a request whose last message is a draft will begin with, when nothing else is to be done."""
         return self._worker.prefill_ahead(request)
+
+    def preview(self, request: ChatRequest) -> RequestHandle:
+        """Say soon what a request whose last message is a draft would cost, in place of one that waits: `Previewed`."""
+        return self._worker.preview(request)
+
+    def make_title(self, request: ChatRequest) -> RequestHandle:
+        """Name a conversation when nothing else is to be done: `Titled`."""
+        return self._worker.make_title(request)
 
     def check(self, messages: Sequence[Message], started_on: str) -> RequestHandle:
         """Answer a conversation with its cache and without."""

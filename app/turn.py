@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.live import LiveTurn
 from app.records import Status, StoredMessage, new_id
+from app.said import said
+from app.thinking import ThinkingSplitter
 from engine.chat import Message, Overflow, RequestHandle
 from engine.config import SamplingParams
 from engine.events import FinishReason, PrefillProgress, TextDelta
@@ -30,6 +32,7 @@ class TurnOptions:
         model: Name of the loaded model; empty while none is ready, then the question waits.
         problem: Why no model will be ready; empty while one is loading.
         overflow: What to do when the conversation outgrows the context.
+        end_ids: Tokens of that model that end a reply.
     """
 
     params: SamplingParams
@@ -37,6 +40,31 @@ class TurnOptions:
     model: str
     problem: str = ""
     overflow: Overflow = "drop_oldest"
+    end_ids: frozenset[int] = frozenset()
+
+
+class ThinkingClock:
+    """How long a reply's thinking takes, by the times of its tokens."""
+
+    def __init__(self) -> None:
+        self._splitter = ThinkingSplitter()
+        self._began: float | None = None
+        self._latest = 0.0
+        self._over = 0.0  # seconds of thinking that has ended
+
+    def feed(self, text: str, at: float) -> None:
+        """Take text that came at a time, in seconds."""
+        self._splitter.feed(text)
+        self._latest = at
+        if self._splitter.thinking and self._began is None:
+            self._began = at
+        elif self._began is not None and not self._splitter.thinking:
+            self._over, self._began = self.seconds, None
+
+    @property
+    def seconds(self) -> float:
+        """Of thinking so far; 0 where there was none."""
+        return self._over + (self._latest - self._began if self._began is not None else 0.0)
 
 
 @dataclass(slots=True)
@@ -49,12 +77,14 @@ class Turn:
         model: The name of the model that answers; known once the request is on its way.
         handle: Cancels the request; None while it waits for the model.
         token_times: `time.perf_counter()` of each token, in seconds.
+        begun: The reply that goes on; None for a new one. What comes is added to its text and ids.
+        base_ids: Of the ids of `begun`, those that stay in front; None where they mean nothing to this model.
     """
 
     conversation_id: str
     parent_id: str
     submitted_at: float
-    context_before: int = 0
+    context_before: int | None = 0
     request_id: str = field(default_factory=new_id)
     reply_id: str = field(default_factory=new_id)
     created_at: float = field(default_factory=time.time)
@@ -65,36 +95,50 @@ class Turn:
     token_ids: list[int] = field(default_factory=list)
     token_times: list[float] = field(default_factory=list)
     shown: str = ""
+    begun: StoredMessage | None = None
+    base_ids: tuple[int, ...] | None = ()
+    thinking: ThinkingClock = field(default_factory=ThinkingClock)
+
+    def begin(self, model: str, end_ids: Collection[int]) -> None:
+        """Take note of who answers, which decides whether the ids of a reply that goes on can be gone on with."""
+        self.model = model
+        if self.begun is not None:
+            self.base_ids = kept_ids(self.begun, model, end_ids)
 
     def grow(self, delta: TextDelta) -> None:
         """Add a token."""
+        if self.begun is not None and not self.token_ids:
+            self.thinking.feed(self.begun.content, delta.at)
+        self.thinking.feed(delta.text, delta.at)
         self.pieces.append(delta.text)
         self.token_ids.extend(delta.token_ids)
         self.token_times.extend([delta.at] * len(delta.token_ids))
 
     @property
     def text(self) -> str:
-        """All text so far."""
+        """All new text so far."""
         return "".join(self.pieces)
 
     @property
     def spoken(self) -> bool:
-        """Whether any text has come."""
+        """Whether any new text has come."""
         return any(self.pieces)
 
     def reply(self, status: Status, stats: TurnStats | None = None, content: str | None = None) -> StoredMessage:
-        """The reply as it stands; `content` replaces the text so far."""
-        return StoredMessage(
-            conversation_id=self.conversation_id,
-            role="assistant",
-            content=self.text if content is None else content,
-            id=self.reply_id,
-            parent_id=self.parent_id,
-            token_ids=tuple(self.token_ids),
+        """The reply as it stands; `content` replaces the new text so far."""
+        new = self.text if content is None else content
+        before = self.begun or StoredMessage(
+            self.conversation_id, "assistant", "", self.reply_id, self.parent_id, created_at=self.created_at
+        )
+        thought = (before.thinking_s or 0.0) + self.thinking.seconds
+        return replace(
+            before,
+            content=before.content + new,
+            token_ids=None if self.base_ids is None else (*self.base_ids, *self.token_ids),
             status=status,
             model=self.model,
             stats=stats,
-            created_at=self.created_at,
+            thinking_s=thought or None,
         )
 
     def live(self) -> LiveTurn:
@@ -118,8 +162,10 @@ class Turn:
 
 def after(reply: StoredMessage | None) -> LiveTurn:
     """The figures that stay on view when a turn is over: those of the last reply."""
-    if reply is None or reply.stats is None:
+    if reply is None:
         return LiveTurn()
+    if reply.stats is None:
+        return LiveTurn(context_used=None)
     stats = reply.stats
     return LiveTurn(
         message_id=reply.id,
@@ -141,9 +187,19 @@ def prompt_messages(system_prompt: str, thread: Sequence[StoredMessage], model: 
     """
     made: list[Message] = [Message("system", system_prompt)] if system_prompt else []
     for group in _groups(thread):
-        text = "\n\n".join(stored.content for stored in group)
+        text = "\n\n".join(said(stored) for stored in group)
         made.append(Message(group[0].role, text, group[0].token_ids if group[0].model == model else None))
     return tuple(made)
+
+
+def kept_ids(reply: StoredMessage, model: str, end_ids: Collection[int]) -> tuple[int, ...] | None:
+    """Ids with which a model can go on with a reply: all but the end token; None where it made none of them."""
+    if reply.model != model or reply.token_ids is None:
+        return None
+    end = len(reply.token_ids)
+    while end and reply.token_ids[end - 1] in end_ids:
+        end -= 1
+    return reply.token_ids[:end]
 
 
 def count_left_out(system_prompt: str, thread: Sequence[StoredMessage], left_out: Sequence[int]) -> int:
@@ -163,8 +219,3 @@ def _groups(thread: Sequence[StoredMessage]) -> Iterator[list[StoredMessage]]:
         group.append(stored)
     if group:
         yield group
-
-
-def sound(text: str) -> str:
-    """Text without unpaired surrogates, which Qt can hold and UTF-8 cannot."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -31,7 +31,9 @@ from engine.events import (
     ModelInfo,
     ModelsListed,
     PrefillProgress,
+    Previewed,
     TextDelta,
+    Titled,
 )
 from engine.stats import TurnStamps, turn_stats
 
@@ -98,6 +100,10 @@ class FakeWorker:
         self.loaded: list[str | Path | None] = []
         self.configs: list[EngineConfig] = []
         self.ahead: list[ChatRequest] = []
+        self.previews: list[ChatRequest] = []
+        self.held = 0  # tokens of a prompt that a preview finds cached; a token is a word here
+        self.titles: list[str] = []  # what it names conversations; with none left it finds no title
+        self.title_requests: list[ChatRequest] = []
         self.forgotten: list[str] = []
         self.models: list[InstalledModel] = [InstalledModel("scripted", "Scripted scripted", 7, 93_000_000, True)]
         self.checks: list[tuple[tuple[Message, ...], str]] = []
@@ -121,6 +127,21 @@ class FakeWorker:
     def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
         self.ahead.append(request)
         return RequestHandle(request.id)
+
+    def preview(self, request: ChatRequest) -> RequestHandle:
+        self.previews.append(request)
+        words = [len(message.content.split()) for message in request.messages]
+        told = Previewed(request.id, sum(words), min(self.held, sum(words)), words[-1], 8192)
+        return self._put(RequestHandle(request.id), iter((told,)))
+
+    def make_title(self, request: ChatRequest) -> RequestHandle:
+        self.title_requests.append(request)
+        handle = RequestHandle(request.id)
+        return self._put(handle, self._titling(handle))
+
+    def _titling(self, handle: RequestHandle) -> Iterator[Event]:
+        if not handle.cancelled:
+            yield Titled(handle.id, self.titles.pop(0) if self.titles else "")
 
     def list_models(self) -> RequestHandle:
         handle = RequestHandle(f"list-{next(self._numbers)}")

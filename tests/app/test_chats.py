@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from app import chats as chats_module
+from app import trash
 from app.records import StoredMessage
 from app.store import Store
 from engine.errors import EngineError, ModelNotFound
@@ -152,7 +152,7 @@ def test_deleting_in_mid_reply_stops_it_and_the_last_chat_leaves_an_empty_one(qt
 @pytest.mark.parametrize("how", ["time", "restart"])
 def test_what_was_deleted_is_purged_in_the_end(qtbot, ready_world, how, loquat_home, monkeypatch):
     if how == "time":
-        monkeypatch.setattr(chats_module, "UNDO_MS", 20)
+        monkeypatch.setattr(trash, "UNDO_MS", 20)
     world = ready_world()
     session = ask_in_new(qtbot, world, "gone")
     world.chats.delete(session.conversation.id)
@@ -161,7 +161,7 @@ def test_what_was_deleted_is_purged_in_the_end(qtbot, ready_world, how, loquat_h
         world.close()
         world = ready_world()
     else:
-        qtbot.waitUntil(lambda: not world.chats._undo_ends.isActive())
+        qtbot.waitUntil(lambda: not world.chats._trash._timer.isActive())
         undo()
         assert "no longer" in world.notices[-1].sentence
     assert world.worker.forgotten == [session.conversation.id], "its caches go too"

@@ -7,7 +7,8 @@ import threading
 import pytest
 from PySide6.QtTest import QTest
 
-from app.draft import LONGEST_DRAFT, LONGEST_MS, QUIET_MS, DraftWatch
+from app.draft import LONGEST_DRAFT, LONGEST_MS, QUIET_MS, Draft, DraftWatch
+from app.records import Attachment
 from engine.chat import Message
 from tests.app.fake_worker import Load, Reply
 
@@ -25,29 +26,29 @@ def watch(qtbot):
 
 def test_a_pause_is_waited_for(qtbot, watch):
     for end in range(1, 6):
-        watch.edit("Hello"[:end])
+        watch.edit(Draft("Hello"[:end]))
     assert watch.told == []
     qtbot.waitUntil(lambda: bool(watch.told), timeout=QUIET_MS + 700)
-    assert watch.told == ["Hello"]
-    watch.edit("Hello")
+    assert watch.told == [Draft("Hello")]
+    watch.edit(Draft("Hello"))
     QTest.qWait(QUIET_MS + 50)
-    assert watch.told == ["Hello"], "the same draft is not told twice"
+    assert watch.told == [Draft("Hello")], "the same draft is not told twice"
 
 
 def test_while_keys_go_on_it_is_told_now_and_then(qtbot, watch):
     for end in range(1, 15):
-        watch.edit("x" * end)
+        watch.edit(Draft("x" * end))
         QTest.qWait(LONGEST_MS // 8)
     assert 1 <= len(watch.told) <= 2
-    assert watch.told[0] == "x" * len(watch.told[0]) != ""
+    assert set(watch.told[0].text) == {"x"}
 
 
 def test_a_paste_is_told_at_once_and_what_is_too_long_never(watch):
-    watch.edit("See this: ")
-    watch.edit("See this: " + LONG)
-    assert watch.told == ["See this: " + LONG]
-    watch.edit("x" * (LONGEST_DRAFT + 1))
-    watch.edit("")
+    watch.edit(Draft("See this: "))
+    watch.edit(Draft("See this: " + LONG))
+    assert watch.told == [Draft("See this: " + LONG)]
+    watch.edit(Draft("x" * (LONGEST_DRAFT + 1)))
+    watch.edit(Draft(""))
     assert len(watch.told) == 1
     assert not watch._quiet.isActive()
     assert not watch._longest.isActive()
@@ -71,20 +72,30 @@ def test_a_draft_is_read_with_what_was_said_before_and_never_kept(qtbot, ready_w
     assert [m.content for m in world.store.tree(asked.conversation_id).thread()] == ["q", "a"]
 
 
-def test_nothing_is_read_before_a_model_is_ready_or_while_the_chat_is_answering_or_if_not_wanted(qtbot, make_world):
+def test_a_draft_is_read_once_a_model_is_ready_and_the_chat_is_not_answering_if_it_is_wanted(qtbot, make_world):
     load, reply = threading.Semaphore(0), threading.Semaphore(0)
     world = make_world(Reply(gate=reply), loads=(Load(gate=load),))
     world.chats.load_model(None)
     world.chats.draft_changed(LONG)
+    assert world.worker.ahead == []
     load.release(5)
     qtbot.waitUntil(lambda: world.chats.model.phase == "ready")
+    assert [request.messages[-1].content for request in world.worker.ahead] == [LONG]
     world.session.send("q")
     world.chats.draft_changed(LONG + LONG)
+    assert len(world.worker.ahead) == 1, "the engine has other things to do"
     reply.release(9)
     qtbot.waitUntil(lambda: not world.session.busy)
+    assert [request.messages[-1].content for request in world.worker.ahead] == [LONG, LONG + LONG]
     world.settings.set("read_ahead", False)
     world.chats.draft_changed(LONG)
-    assert world.worker.ahead == []
+    assert len(world.worker.ahead) == 2
+
+
+def test_attached_files_are_read_ahead_too(ready_world):
+    world = ready_world()
+    world.chats.draft_changed("", (Attachment("notes.txt", LONG),))
+    assert LONG in world.worker.ahead[-1].messages[-1].content
 
 
 def test_a_chat_that_is_opened_is_read_ahead_so_that_its_cache_is_at_hand(qtbot, ready_world):

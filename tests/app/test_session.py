@@ -125,14 +125,6 @@ def test_an_empty_question_is_refused_with_a_sentence(ready_world, text):
     assert not world.worker.requests
 
 
-def test_a_second_question_while_one_is_answered_is_refused(qtbot, ready_world):
-    world = ready_world(Reply(gate=threading.Semaphore(0)))
-    told = ask(world)
-    assert not world.session.send("And?")
-    assert "Stop" in told.refusals[0]
-    assert len(world.session.messages()) == 1
-
-
 def test_stop_in_decode_is_at_once_and_keeps_what_was_said(qtbot, ready_world):
     gate = threading.Semaphore(0)
     world = ready_world(Reply(gate=gate, deaf=True, **GATED))

@@ -187,12 +187,11 @@ def test_a_preview_is_not_starved_by_reading_ahead_and_only_the_newest_is_done(l
         assert read > 600, "it went on reading until all was read"
 
 
-def test_a_preview_without_a_model_says_nothing(loquat_home):
+def test_without_a_model_there_is_no_preview_and_an_empty_title(loquat_home):
     with Running(loquat_home) as running:
         running.worker.preview(ask("p"))
         running.worker.make_title(ask("t"))
-        running.worker.list_models()
-        assert isinstance(running.until(ModelsListed)[0], ModelsListed)
+        assert running.until(Titled) == [Titled("t", "")]
 
 
 def test_a_preview_of_messages_that_the_template_refuses_is_silent(loquat_home):

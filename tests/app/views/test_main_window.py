@@ -67,8 +67,10 @@ def test_a_refused_question_stays_in_the_composer(make_window: Any, qtbot: Any) 
     window, world = make_window(Reply(gate=gate))
     ask(window, "first")
     qtbot.waitUntil(lambda: world.session.busy)
-    world.conductor.shown.send("second")  # as a click on an example would
-    assert window.notices.cards[0].notice.sentence.startswith("The answer is still being written.")
+    world.conductor.shown.send("waits")  # as a click on an example would
+    assert not window.notices.cards
+    world.conductor.shown.send("second")
+    assert window.notices.cards[0].notice.sentence.startswith("One message waits already.")
     QTest.keyClicks(window.composer.editor, "second")
     QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
     assert window.composer.text == "second"
