@@ -160,6 +160,7 @@ class ChatView(QScrollArea):
 
     def change_thread(self, messages: Sequence[StoredMessage], live: LiveTurn) -> None:
         """Show another branch of the conversation; what both have in common stays where it is."""
+        self._anchor = self._column.anchor(self.verticalScrollBar().value())
         slots = self._column.slots
         pairs = zip(slots, messages, strict=False)
         same = next((i for i, (slot, new) in enumerate(pairs) if slot.message.id != new.id), None)
