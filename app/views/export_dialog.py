@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QFileDialog, QHBoxLayout, QPushButto
 
 from app.i18n import translate
 from app.theme import Theme
+from app.transfer.job import TransferResult
 from app.views import words
 from app.views.transfer_dialog import OptionCard, TransferDialog
 
@@ -30,7 +31,9 @@ class ExportDialog(TransferDialog):
         folder: Where the dialog that asks where to begins.
     """
 
-    export_requested = Signal(str, str, str)  # Scope, Format, path: a file, or a folder for Markdown of all chats
+    export_requested = Signal(
+        str, str, str
+    )  # Scope, Format, path: a file, or for Markdown of all chats a folder that is there
     reveal_requested = Signal(str)  # the path that was written
 
     def __init__(
@@ -91,15 +94,18 @@ class ExportDialog(TransferDialog):
         self.reveal_button.hide()
         self._work(text.format(done=words.count(done), total=words.count(total)), share)
 
-    def show_result(self, written: int, path: str) -> None:
-        """Say how many chats were written, and where they are."""
-        self._written = path
-        if written == 1:
+    def show_result(self, result: TransferResult) -> None:
+        """Say how many chats were written, and where they are; or why none were."""
+        if result.problem or result.cancelled:
+            self.show_failure(result.problem or translate("export_dialog", "The export was given up."))
+            return
+        self._written = str(result.path)
+        if result.count == 1:
             text = translate("export_dialog", "The chat is in {path}.")
         else:
             text = translate("export_dialog", "{count} chats are in {path}.")
         self.reveal_button.show()
-        self._end(text.format(count=words.count(written), path=path))
+        self._end(text.format(count=words.count(result.count), path=self._written))
 
     def show_failure(self, sentence: str) -> None:
         """Say why nothing was written; it can be tried once more."""

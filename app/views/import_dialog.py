@@ -1,30 +1,26 @@
-"""Importing chats: a file is chosen or dropped, what is in it is said, and what was read and what was not."""
+"""Importing chats: a file is chosen or dropped, then what was read of it is said, what was left out, and why."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Literal
+from collections.abc import Callable
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QFileInfo, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
+from app.transfer.job import TransferResult
 from app.views import words
 from app.views.progress_card import progress
 from app.views.transfer_dialog import OptionCard, TransferDialog
 
-Source = Literal["loquat", "chatgpt", "open_webui"]
-
 
 class ImportDialog(TransferDialog):
-    """Choose, look, read. A file is never changed."""
+    """Choose, read. The file is never changed, and until all of it is read, neither are the chats."""
 
-    file_chosen = Signal(str)  # look into this file
-    import_requested = Signal(str)  # read it
+    import_requested = Signal(str)  # read this file
 
     def __init__(
         self, theme: Theme, parent: QWidget | None = None, clock: Callable[[], float] = time.monotonic
@@ -37,7 +33,9 @@ class ImportDialog(TransferDialog):
         super().__init__(theme, heading, sentence, translate("import_dialog", "Import"), parent, clock=clock)
         self._path = ""
         self.setAcceptDrops(True)
-        self.file_card = OptionCard(theme, *self._invitation(), self)
+        choose = translate("import_dialog", "Choose a file…")
+        drop = translate("import_dialog", "Or drop it here. Chats that are here already are kept as they are.")
+        self.file_card = OptionCard(theme, choose, drop, self)
         self.file_card.setCheckable(False)
         self.file_card.clicked.connect(self._ask_which)
         column = QVBoxLayout(self.choice)
@@ -53,36 +51,30 @@ class ImportDialog(TransferDialog):
 
     def choose(self, path: str) -> None:
         """Take this file, as if it had been chosen here."""
+        file = QFileInfo(path)
         self._path = path
-        text = translate("import_dialog", "Looks into {name}.")
-        self._work(text.format(name=Path(path).name), None)
-        self.file_chosen.emit(path)
-
-    def show_looking(self, done: int, total: int) -> None:
-        """Say how many bytes have been looked through."""
-        text = translate("import_dialog", "Looks into {name}: {progress}")
-        self._show_bytes(text, done, total)
-
-    def show_found(self, source: Source, chats: int, messages: int) -> None:
-        """Say what is in the file, and offer to read it."""
-        self._end(_found(source, chats, messages))
-        self.action_button.setEnabled(chats > 0)
-        self.action_button.show()
+        self.file_card.show_words(file.fileName(), words.size(file.size()))
+        self.action_button.setEnabled(True)
         self.action_button.setFocus()
-        self.close_button.setText(translate("import_dialog", "Cancel"))
-        self._fit()
+        self.clear_state()
 
     def show_progress(self, done: int, total: int) -> None:
         """Say how many bytes have been read."""
-        self._show_bytes(translate("import_dialog", "Reads {name}: {progress}"), done, total)
+        share = done / total if total else None
+        how_far = progress(done, total, self._rate(done)) if total else words.size(done)
+        text = translate("import_dialog", "Reads {name}: {progress}")
+        self._work(text.format(name=QFileInfo(self._path).fileName(), progress=how_far), share)
 
-    def show_result(self, read: int, skipped: Sequence[tuple[str, str]] = ()) -> None:
-        """Say how many chats were read, and what was not, and why (what, why)."""
-        sentence = _read(read)
-        if skipped:
-            count = words.count(len(skipped))
-            sentence += " " + translate("import_dialog", "Left out: {count}.").format(count=count)
-        self._end(sentence, "\n".join(f"{what}: {why}" for what, why in skipped))
+    def show_result(self, result: TransferResult) -> None:
+        """Say how many chats were read, and what was not, and why; or why the file could not be read at all."""
+        if result.problem:
+            self.show_failure(result.problem)
+            return
+        lines = [f"{each.title}: {each.reason}" for each in result.skipped]
+        others = result.skipped_count - len(lines)
+        if others > 0:
+            lines.append(translate("import_dialog", "And others: {count}").format(count=words.count(others)))
+        self._end(_said(result), "\n".join(lines))
 
     def show_failure(self, sentence: str) -> None:
         """Say why the file cannot be read; another one can be chosen."""
@@ -103,11 +95,6 @@ class ImportDialog(TransferDialog):
         self._work(translate("import_dialog", "Begins to read."), None)
         self.import_requested.emit(self._path)
 
-    def _show_bytes(self, text: str, done: int, total: int) -> None:
-        share = done / total if total else None
-        how_far = progress(done, total, self._rate(done)) if total else words.size(done)
-        self._work(text.format(name=Path(self._path).name, progress=how_far), share)
-
     def _ask_which(self) -> None:
         dialog = QFileDialog(self, translate("import_dialog", "Import from"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
@@ -116,12 +103,6 @@ class ImportDialog(TransferDialog):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _invitation(self) -> tuple[str, str]:
-        return (
-            translate("import_dialog", "Choose a file…"),
-            translate("import_dialog", "Or drop it here. Chats that are here already are kept as they are."),
-        )
-
 
 def _dropped(event: QDropEvent) -> str:
     """The one local file that is being dropped; empty if it is anything else."""
@@ -129,22 +110,21 @@ def _dropped(event: QDropEvent) -> str:
     return urls[0].toLocalFile() if len(urls) == 1 and urls[0].isLocalFile() else ""
 
 
-def _found(source: Source, chats: int, messages: int) -> str:
-    names = {
-        "loquat": translate("import_dialog", "An export of Loquat"),
-        "chatgpt": translate("import_dialog", "An export of ChatGPT"),
-        "open_webui": translate("import_dialog", "An export of Open WebUI"),
-    }
-    if chats == 0:
-        return translate("import_dialog", "{source}, but there is no chat in it.").format(source=names[source])
-    text = translate("import_dialog", "{source}. Chats: {chats}, messages: {messages}.")
-    return text.format(source=names[source], chats=words.count(chats), messages=words.count(messages))
-
-
-def _read(count: int) -> str:
-    if count == 0:
-        return translate("import_dialog", "No chat was read.")
-    if count == 1:
-        return translate("import_dialog", "One chat was read and stands in the list.")
-    text = translate("import_dialog", "{count} chats were read and stand in the list.")
-    return text.format(count=words.count(count))
+def _said(result: TransferResult) -> str:
+    """What came of an import, in a few sentences."""
+    if result.cancelled:
+        return translate("import_dialog", "The import was given up. Nothing was changed.")
+    if result.count == 0:
+        said = [translate("import_dialog", "No chat was added.")]
+    elif result.count == 1:
+        said = [translate("import_dialog", "One chat was added and stands in the list.")]
+    else:
+        text = translate("import_dialog", "{count} chats were added and stand in the list.")
+        said = [text.format(count=words.count(result.count))]
+    if result.already_here:
+        text = translate("import_dialog", "Here already: {count}.")
+        said.append(text.format(count=words.count(result.already_here)))
+    if result.skipped_count:
+        text = translate("import_dialog", "Left out: {count}.")
+        said.append(text.format(count=words.count(result.skipped_count)))
+    return " ".join(said)

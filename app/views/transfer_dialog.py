@@ -30,18 +30,25 @@ class OptionCard(QPushButton):
         self.setObjectName("example")
         self.setCheckable(True)
         self.setAutoExclusive(True)
-        self.setAccessibleName(title)
-        self.setAccessibleDescription(sentence)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 10, 14, 10)
         column.setSpacing(3)
-        column.addWidget(Label(theme, title, "button"))
-        column.addWidget(Label(theme, sentence, "small", "muted"))
+        self._title, self._words = Label(theme, title, "button"), Label(theme, sentence, "small", "muted")
+        column.addWidget(self._title)
+        column.addWidget(self._words)
         self._column = column
         for label in self.findChildren(QLabel):
             label.setWordWrap(True)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.show_words(title, sentence)
+
+    def show_words(self, title: str, sentence: str) -> None:
+        """Say what it is, and one sentence about it."""
+        self._title.setText(title)
+        self._words.setText(sentence)
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(sentence)
 
     def sizeHint(self) -> QSize:
         return QSize(_CARD_WIDTH, self._column.totalHeightForWidth(_CARD_WIDTH))
@@ -110,6 +117,12 @@ class TransferDialog(SheetDialog):
     def working(self) -> bool:
         """Whether something is being written or read."""
         return self._working
+
+    def clear_state(self) -> None:
+        """Say nothing any more of what was done before."""
+        self._state.hide()
+        self._list.hide()
+        self._fit()
 
     def show_failure(self, sentence: str) -> None:
         """Say why it could not be done; it can be tried once more."""

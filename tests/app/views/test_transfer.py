@@ -12,8 +12,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.theme import Theme
+from app.transfer.job import Skipped, TransferResult
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog
+
+FILE = Path("/home/ada/chats.json")
 
 
 @pytest.fixture
@@ -87,16 +90,16 @@ def test_an_export_tells_how_far_it_is_and_where_the_file_went(export: ExportDia
     assert export.sentence_shown == "3 of 12 chats are written."
     assert export.share == pytest.approx(0.25)
     assert export.choice.isHidden()
-    export.show_result(12, "/home/ada/chats.json")
-    assert export.sentence_shown == "12 chats are in /home/ada/chats.json."
+    export.show_result(TransferResult(FILE, 12))
+    assert export.sentence_shown == f"12 chats are in {FILE}."
     with qtbot.waitSignal(export.reveal_requested) as told:
         export.reveal_button.click()
-    assert told.args == ["/home/ada/chats.json"]
+    assert told.args == [str(FILE)]
 
 
 def test_a_failed_export_can_be_tried_again(export: ExportDialog) -> None:
     export.show_progress(3, 12)
-    export.show_failure("The disk is full.")
+    export.show_result(TransferResult(FILE, problem="The disk is full."))
     assert export.sentence_shown == "The disk is full."
     assert export.action_button.isVisible()
     assert export.choice.isVisible()
@@ -112,55 +115,60 @@ def test_closing_while_it_works_cancels(export: ExportDialog, qtbot: Any) -> Non
     assert export.isHidden()
 
 
-def test_a_file_is_chosen_looked_into_and_read(importing: Any, qtbot: Any) -> None:
+def test_a_file_is_chosen_and_read(importing: Any, qtbot: Any, tmp_path: Path) -> None:
+    file = tmp_path / "conversations.json"
+    file.write_bytes(b"x" * 5000)
     assert not importing.action_button.isEnabled()
     importing.file_card.click()
-    asked = system_dialog(importing)
-    with qtbot.waitSignal(importing.file_chosen) as told:
-        asked.fileSelected.emit("/home/ada/conversations.json")
-    asked.close()
-    assert told.args == ["/home/ada/conversations.json"]
-    importing.show_looking(50_000_000, 200_000_000)
-    assert importing.sentence_shown == "Looks into conversations.json: 50 MB of 200 MB"
-    importing.show_found("chatgpt", 812, 20344)
-    assert importing.sentence_shown == "An export of ChatGPT. Chats: 812, messages: 20,344."
+    system_dialog(importing).fileSelected.emit(str(file))
+    system_dialog(importing).close()
+    assert importing.file_card.accessibleName() == "conversations.json"
+    assert importing.file_card.accessibleDescription() == "5 KB"
     with qtbot.waitSignal(importing.import_requested) as told:
         importing.action_button.click()
-    assert told.args == ["/home/ada/conversations.json"]
+    assert told.args == [str(file)]
     importing.show_progress(0, 200_000_000)
     importing.now[0] += 2.0
     importing.show_progress(100_000_000, 200_000_000)
     assert importing.sentence_shown == "Reads conversations.json: 100 MB of 200 MB · 50 MB/s · 2 s left"
     assert importing.share == pytest.approx(0.5)
+    with qtbot.waitSignal(importing.cancel_requested):
+        importing.close_button.click()
 
 
 def test_the_result_names_what_was_left_out_and_why(importing: ImportDialog) -> None:
-    importing.show_result(809, [("Recipes", "It holds no messages."), ("Tax", "It is here already.")])
-    assert importing.sentence_shown == "809 chats were read and stand in the list. Left out: 2."
-    assert importing.left_out == "Recipes: It holds no messages.\nTax: It is here already."
-    importing.show_result(1)
-    assert importing.sentence_shown == "One chat was read and stands in the list."
+    skipped = (Skipped("Recipes", "It holds no messages."), Skipped("Tax", "It is cut short."))
+    importing.show_result(TransferResult(FILE, 809, 12, skipped, 5))
+    assert importing.sentence_shown == "809 chats were added and stand in the list. Here already: 12. Left out: 5."
+    assert importing.left_out == "Recipes: It holds no messages.\nTax: It is cut short.\nAnd others: 3"
+    importing.show_result(TransferResult(FILE, 1))
+    assert importing.sentence_shown == "One chat was added and stands in the list."
     assert importing.left_out == ""
+    importing.show_result(TransferResult(FILE, cancelled=True))
+    assert importing.sentence_shown == "The import was given up. Nothing was changed."
 
 
-def test_an_empty_export_and_a_wrong_file_offer_nothing_to_import(importing: ImportDialog) -> None:
-    importing.show_found("open_webui", 0, 0)
-    assert importing.sentence_shown == "An export of Open WebUI, but there is no chat in it."
-    assert not importing.action_button.isEnabled()
-    importing.show_failure("This is no export that Loquat knows.")
+def test_after_a_wrong_file_another_one_can_be_chosen(importing: ImportDialog) -> None:
+    importing.choose(str(FILE))
+    importing.show_progress(1, 2)
+    importing.show_result(TransferResult(FILE, problem="This is no export that Loquat knows."))
+    assert importing.sentence_shown == "This is no export that Loquat knows."
     assert importing.file_card.isVisible()
     assert not importing.action_button.isEnabled()
+    importing.choose(str(FILE))
+    assert importing.sentence_shown == ""
+    assert importing.action_button.isEnabled()
 
 
 def test_a_file_can_be_dropped_but_not_while_another_is_read(importing: ImportDialog) -> None:
-    chosen: list[str] = []
-    importing.file_chosen.connect(chosen.append)
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/home/ada/a.json")])
     carried = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    for _ in range(2):
-        event = QDragEnterEvent(QPointF(20, 20), *carried)
-        QApplication.sendEvent(importing, event)
-        if event.isAccepted():
-            QApplication.sendEvent(importing, QDropEvent(QPointF(20, 20), *carried))
-    assert chosen == ["/home/ada/a.json"]
+    importing.show_progress(1, 2)
+    QApplication.sendEvent(importing, QDragEnterEvent(QPointF(20, 20), *carried))
+    QApplication.sendEvent(importing, QDropEvent(QPointF(20, 20), *carried))
+    assert importing.path == ""
+    importing.show_result(TransferResult(FILE, problem="It is damaged."))
+    QApplication.sendEvent(importing, QDragEnterEvent(QPointF(20, 20), *carried))
+    QApplication.sendEvent(importing, QDropEvent(QPointF(20, 20), *carried))
+    assert importing.path == "/home/ada/a.json"
