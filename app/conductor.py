@@ -62,7 +62,7 @@ class Conductor(QObject):
         window.header.check_requested.connect(chats.check_current)
         window.header.rename_requested.connect(self._rename_current)
         window.header.delete_requested.connect(self._delete_current)
-        window.header.inspector_toggled.connect(window.toggle_inspector)
+        window.header.inspector_toggled.connect(window.show_inspector)
         window.inspector_toggled.connect(window.header.show_inspector)
         window.start_page.file_requested.connect(dialogs.choose_model_file)
         window.start_page.folder_requested.connect(dialogs.choose_model_folder)
