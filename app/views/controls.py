@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
+from app.i18n import translate
 from app.theme import FontRole, Theme
 
 _COPIED_MS: Final = 1500
@@ -87,7 +88,7 @@ class CopyButton(QuietButton):
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
-        widest = max(metrics.horizontalAdvance(text) for text in (self._words, "Copied"))
+        widest = max(metrics.horizontalAdvance(text) for text in (self._words, _copied()))
         return QSize(widest + 16, metrics.height() + 8)
 
     def reset(self) -> None:
@@ -96,8 +97,12 @@ class CopyButton(QuietButton):
         self.setText(self._words)
 
     def _confirm(self) -> None:
-        self.setText("Copied")
+        self.setText(_copied())
         self._timer.start()
+
+
+def _copied() -> str:
+    return translate("controls", "Copied")
 
 
 class IconButton(QAbstractButton):

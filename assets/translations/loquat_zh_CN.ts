@@ -33,14 +33,22 @@
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">新对话</translation>
     </message>
     <message>
         <source>Quit</source>
+        <translation type="unfinished">退出</translation>
+    </message>
+    <message>
+        <source>Search all chats</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Settings</source>
+        <translation type="unfinished">设置</translation>
+    </message>
+    <message>
+        <source>Show or fold the inspector</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -72,6 +80,280 @@
     </message>
     <message>
         <source>Back to all chats (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>assistant_button</name>
+    <message>
+        <source>Assistant: {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose the assistant, now {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Plain</source>
+        <translation type="unfinished">普通</translation>
+    </message>
+</context>
+<context>
+    <name>assistant_editor</name>
+    <message>
+        <source>Academic cap</source>
+        <translation>学士帽</translation>
+    </message>
+    <message>
+        <source>As the settings say</source>
+        <translation>按照设置</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>代码</translation>
+    </message>
+    <message>
+        <source>Comes with Loquat. Duplicate it to change it.</source>
+        <translation>Loquat 自带。复制一份即可修改。</translation>
+    </message>
+    <message>
+        <source>Flask</source>
+        <translation>烧瓶</translation>
+    </message>
+    <message>
+        <source>Globe</source>
+        <translation>地球</translation>
+    </message>
+    <message>
+        <source>Heart</source>
+        <translation>心形</translation>
+    </message>
+    <message>
+        <source>Light bulb</source>
+        <translation>灯泡</translation>
+    </message>
+    <message>
+        <source>Lines</source>
+        <translation>文字行</translation>
+    </message>
+    <message>
+        <source>Manner</source>
+        <translation>风格</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Music</source>
+        <translation>音乐</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Opening</source>
+        <translation>开场白</translation>
+    </message>
+    <message>
+        <source>Pen</source>
+        <translation>笔</translation>
+    </message>
+    <message>
+        <source>Spark</source>
+        <translation>星光</translation>
+    </message>
+    <message>
+        <source>Speech bubble</source>
+        <translation>对话气泡</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>系统提示词</translation>
+    </message>
+    <message>
+        <source>Two scripts</source>
+        <translation>两种文字</translation>
+    </message>
+    <message>
+        <source>What an empty chat says</source>
+        <translation>空白对话中显示的话</translation>
+    </message>
+    <message>
+        <source>What the model is told before the chat begins</source>
+        <translation>对话开始前告诉模型的内容</translation>
+    </message>
+    <message>
+        <source>Whichever is loaded</source>
+        <translation>当前加载的模型</translation>
+    </message>
+</context>
+<context>
+    <name>assistants</name>
+    <message>
+        <source>A name has at most {most} characters.</source>
+        <translation>名称最多 {most} 个字符。</translation>
+    </message>
+    <message>
+        <source>A system prompt has at most {most} characters.</source>
+        <translation>系统提示词最多 {most} 个字符。</translation>
+    </message>
+    <message>
+        <source>An assistant needs a name.</source>
+        <translation>助手需要一个名称。</translation>
+    </message>
+    <message>
+        <source>Ask anything.</source>
+        <translation>随便问点什么。</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>代码</translation>
+    </message>
+    <message>
+        <source>Paste English or Chinese; it comes back in the other.</source>
+        <translation>粘贴英文或中文，译成另一种语言。</translation>
+    </message>
+    <message>
+        <source>Paste a long text, or drop a file.</source>
+        <translation>粘贴长文本，或拖入文件。</translation>
+    </message>
+    <message>
+        <source>Paste a text, or say what should be written.</source>
+        <translation>粘贴文本，或说明要写什么。</translation>
+    </message>
+    <message>
+        <source>Paste code, or say what it should do.</source>
+        <translation>粘贴代码，或说明代码要做什么。</translation>
+    </message>
+    <message>
+        <source>Plain</source>
+        <translation>普通</translation>
+    </message>
+    <message>
+        <source>Summary</source>
+        <translation>摘要</translation>
+    </message>
+    <message>
+        <source>The assistants could not be saved in {folder}. Is there room on the disk?</source>
+        <translation>无法在 {folder} 中保存助手。磁盘还有空间吗？</translation>
+    </message>
+    <message>
+        <source>There is no such icon.</source>
+        <translation>没有这个图标。</translation>
+    </message>
+    <message>
+        <source>This assistant comes with Loquat. Duplicate it to change it.</source>
+        <translation>这个助手是 Loquat 自带的。复制一份即可修改。</translation>
+    </message>
+    <message>
+        <source>Translator</source>
+        <translation>翻译</translation>
+    </message>
+    <message>
+        <source>Tutor</source>
+        <translation>辅导</translation>
+    </message>
+    <message>
+        <source>What would you like to understand?</source>
+        <translation>你想弄懂什么？</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>写作</translation>
+    </message>
+    <message>
+        <source>Your assistants could not be read.</source>
+        <translation>无法读取你的助手。</translation>
+    </message>
+    <message>
+        <source>Your assistants could not be read; they were kept as {name}.</source>
+        <translation>无法读取你的助手；原文件已保留为 {name}。</translation>
+    </message>
+    <message>
+        <source>{name} is no way of answering.</source>
+        <translation>{name} 不是回答方式的设置。</translation>
+    </message>
+</context>
+<context>
+    <name>assistants_dialog</name>
+    <message>
+        <source>Assistants</source>
+        <translation>助手</translation>
+    </message>
+    <message>
+        <source>Bring the assistant back</source>
+        <translation>恢复该助手</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Deleted “{name}”.</source>
+        <translation>已删除“{name}”。</translation>
+    </message>
+    <message>
+        <source>Duplicate</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>New</source>
+        <translation>新建</translation>
+    </message>
+    <message>
+        <source>New assistant</source>
+        <translation>新助手</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>新对话</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+</context>
+<context>
+    <name>attached_files</name>
+    <message>
+        <source>At most {count} files can go with one question.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>attachment_chip</name>
+    <message>
+        <source>Attachment {name}, {details}. Delete removes it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paste as text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reads it…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write it into the question instead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>about 1 token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>about {count} tokens</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -115,6 +397,438 @@
     </message>
 </context>
 <context>
+    <name>cache_page</name>
+    <message>
+        <source>Both gave the same tokens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cache afterwards</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel ({done} of {total} tokens)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Compare</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Generates 32 tokens of this chat twice: with the KV cache, and with none, so that every token computes the whole chat again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys, and values, of a layer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Layers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Step 1: prefill of the prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Step 2: one token with the cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tokens differ: please report this as a fault.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There were too few tokens to compare.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time per token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With the cache, median</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Without</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Without the cache a token takes {factor} times as long. {tokens}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Without, median</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>ms per token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>or</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>position</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>chat_header</name>
+    <message>
+        <source>Archive</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As the system says</source>
+        <translation type="unfinished">跟随系统</translation>
+    </message>
+    <message>
+        <source>Assistant and options…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation type="unfinished">深色</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation type="unfinished">删除</translation>
+    </message>
+    <message>
+        <source>Export all chats…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export this chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in this chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import chats…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector (F12)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation type="unfinished">浅色</translation>
+    </message>
+    <message>
+        <source>Light or dark</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Load this model at the start</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loaded in {time}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model on its way</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model: {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove {name}…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show or hide the conversations (Ctrl+B)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use a model file (GGUF)…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use a model folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why the answer is as fast as it is (F12)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} tokens of context, {size} each</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{millions} million parameters, {size} in memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>chat_options_dialog</name>
+    <message>
+        <source>Always the likeliest word: the same question gives the same answer.</source>
+        <translation>总是选最可能的词：同样的问题得到同样的回答。</translation>
+    </message>
+    <message>
+        <source>Assistant</source>
+        <translation>助手</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Greedy, reproducible</source>
+        <translation>贪心，可重现</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>Said to the model before this chat.</source>
+        <translation>在此对话之前告诉模型。</translation>
+    </message>
+    <message>
+        <source>Said to the model before this chat. Once changed, all of the chat is read anew.</source>
+        <translation>在此对话之前告诉模型。修改后，整个对话会重新读取。</translation>
+    </message>
+    <message>
+        <source>Sets what stands below, which you can still change.</source>
+        <translation>决定以下各项，之后仍可修改。</translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation>此对话</translation>
+    </message>
+</context>
+<context>
+    <name>chat_view</name>
+    <message>
+        <source>Conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Jump to the latest (Ctrl+End)</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>chats</name>
+    <message numerus="yes">
+        <source>%n messages were deleted.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>A chat can be checked once a model is loaded.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Archived “{title}”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Deleted “{title}”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Everything is saved again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In “{title}”: {sentence}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No model is loaded.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer is still being written. Please wait for it, or press Stop.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The check was given up, because something was asked.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The message was deleted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no question in this chat yet, so nothing to check.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This answer is still being written. Please wait for it, or press Stop.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>This conversation is longer than the model can hold: the %n oldest messages were not read for the last answer.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>This conversation is longer than the model can hold: the oldest message was not read for the last answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished">撤销</translation>
+    </message>
+    <message>
+        <source>What was deleted can no longer be brought back.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>code_view</name>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy this code</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Scroll the code sideways</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>code</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>composer</name>
+    <message>
+        <source>Ask anything. Drop a file to talk about it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Attach</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Attach text files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter sends</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter sends it after this answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter sends, Shift+Enter breaks the line</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Esc stops the answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Queue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reads {name}…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send the question (Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send the question after this answer (Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">停止</translation>
+    </message>
+    <message>
+        <source>Stop the answer (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your question</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>controls</name>
+    <message>
+        <source>Copied</source>
+        <translation>已复制</translation>
+    </message>
+</context>
+<context>
     <name>conversation_delegate</name>
     <message>
         <source>New name</source>
@@ -129,7 +843,7 @@
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">删除</translation>
     </message>
     <message>
         <source>Delete the folder, keep its chats</source>
@@ -153,7 +867,7 @@
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">打开</translation>
     </message>
     <message>
         <source>Out of the folder</source>
@@ -219,10 +933,514 @@
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">新对话</translation>
     </message>
     <message>
         <source>Pinned</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>cost_line</name>
+    <message>
+        <source>1 earlier message will not be read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sending reads 1 new token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sending reads 1 new token, about {time}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sending reads {count} new tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sending reads {count} new tokens, about {time}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too long for the context</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too long: {count} tokens, and the context holds {limit}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} earlier messages will not be read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} new</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{left} of {limit} left</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>crash</name>
+    <message>
+        <source>Something went wrong inside Loquat.</source>
+        <translation>Loquat 内部出错了。</translation>
+    </message>
+</context>
+<context>
+    <name>crash_dialog</name>
+    <message>
+        <source>Copied</source>
+        <translation>已复制</translation>
+    </message>
+    <message>
+        <source>Copy report</source>
+        <translation>复制报告</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Not everything could be saved. Please copy what you need before you close Loquat.</source>
+        <translation>未能全部保存。关闭 Loquat 前请复制需要的内容。</translation>
+    </message>
+    <message>
+        <source>What happened, for a report</source>
+        <translation>发生了什么，供报告使用</translation>
+    </message>
+    <message>
+        <source>Your conversations were saved first. You can go on, or restart Loquat if something looks wrong.</source>
+        <translation>你的对话已先行保存。可以继续使用；如有异常，请重新启动 Loquat。</translation>
+    </message>
+</context>
+<context>
+    <name>db_writer</name>
+    <message>
+        <source>A message could not be saved. Please copy what matters to you and restart Loquat.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New messages cannot be saved at the moment; they are kept in memory and tried again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The disk is full: new messages are kept in memory and saved as soon as there is room. Please free some space before you quit.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>declarations</name>
+    <message>
+        <source>0 always takes the likeliest word; higher is more varied.</source>
+        <translation>0 总是选最可能的词；数值越高越多样。</translation>
+    </message>
+    <message>
+        <source>A conversation goes on without being read again after a restart.</source>
+        <translation>重新启动后，对话无需重新读取即可继续。</translation>
+    </message>
+    <message>
+        <source>A notification, if the answer took over 10 seconds and the window is not in front.</source>
+        <translation>回答超过 10 秒且窗口不在前台时发出通知。</translation>
+    </message>
+    <message>
+        <source>Above 1, words that were used become less likely.</source>
+        <translation>大于 1 时，用过的词更不易再出现。</translation>
+    </message>
+    <message>
+        <source>Accent</source>
+        <translation>强调色</translation>
+    </message>
+    <message>
+        <source>After the first answer, when nothing else is to be done; a title of yours stays.</source>
+        <translation>在第一次回答之后、空闲时进行；你取的标题不会改变。</translation>
+    </message>
+    <message>
+        <source>Answers</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>外观</translation>
+    </message>
+    <message>
+        <source>Apple GPU (MPS)</source>
+        <translation>Apple GPU (MPS)</translation>
+    </message>
+    <message>
+        <source>As the system says</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>Balanced</source>
+        <translation>均衡</translation>
+    </message>
+    <message>
+        <source>Beside the size that the system sets for all programs.</source>
+        <translation>在系统字号的基础上调整。</translation>
+    </message>
+    <message>
+        <source>Blue</source>
+        <translation>蓝</translation>
+    </message>
+    <message>
+        <source>CPU threads</source>
+        <translation>CPU 线程</translation>
+    </message>
+    <message>
+        <source>Cached keys and values</source>
+        <translation>缓存的键和值</translation>
+    </message>
+    <message>
+        <source>Chooses among the likeliest tokens that make up this share.</source>
+        <translation>从累计概率达到此值的最可能词元中选择。</translation>
+    </message>
+    <message>
+        <source>Chooses among this many likeliest tokens; 0 is no limit.</source>
+        <translation>从这么多个最可能的词元中选择；0 为不限。</translation>
+    </message>
+    <message>
+        <source>Closing the window leaves the model loaded; Quit in the tray ends Loquat.</source>
+        <translation>关闭窗口后模型仍保持加载；在托盘中选“退出”来结束 Loquat。</translation>
+    </message>
+    <message>
+        <source>Comfortable</source>
+        <translation>宽松</translation>
+    </message>
+    <message>
+        <source>Compact</source>
+        <translation>紧凑</translation>
+    </message>
+    <message>
+        <source>Context limit</source>
+        <translation>上下文上限</translation>
+    </message>
+    <message>
+        <source>Conversations</source>
+        <translation>对话</translation>
+    </message>
+    <message>
+        <source>Creative</source>
+        <translation>创意</translation>
+    </message>
+    <message>
+        <source>Custom</source>
+        <translation>自定义</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>深色</translation>
+    </message>
+    <message>
+        <source>Density</source>
+        <translation>密度</translation>
+    </message>
+    <message>
+        <source>Desktop</source>
+        <translation>桌面</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Disk for caches</source>
+        <translation>缓存磁盘空间</translation>
+    </message>
+    <message>
+        <source>Drawn</source>
+        <translation>随机</translation>
+    </message>
+    <message>
+        <source>Empty takes one for each physical core.</source>
+        <translation>留空则每个物理核心一个。</translation>
+    </message>
+    <message>
+        <source>Engine</source>
+        <translation>引擎</translation>
+    </message>
+    <message>
+        <source>Exact (greedy)</source>
+        <translation>精确（贪心）</translation>
+    </message>
+    <message>
+        <source>Fewer bits are faster and smaller, and a little less exact.</source>
+        <translation>位数越少越快越小，精度略低。</translation>
+    </message>
+    <message>
+        <source>Font</source>
+        <translation>字体</translation>
+    </message>
+    <message>
+        <source>How much room there is around things.</source>
+        <translation>元素周围留多少空间。</translation>
+    </message>
+    <message>
+        <source>Icon in the tray</source>
+        <translation>托盘图标</translation>
+    </message>
+    <message>
+        <source>In GiB; the oldest go first when it is full.</source>
+        <translation>单位 GiB；满时先删除最旧的。</translation>
+    </message>
+    <message>
+        <source>In per cent of the device&apos;s memory; empty leaves enough for other programs.</source>
+        <translation>占设备内存的百分比；留空则为其他程序保留足够内存。</translation>
+    </message>
+    <message>
+        <source>In tokens; empty means until the context is full.</source>
+        <translation>单位为词元；留空则直到上下文用满。</translation>
+    </message>
+    <message>
+        <source>Keep caches on disk</source>
+        <translation>在磁盘上保留缓存</translation>
+    </message>
+    <message>
+        <source>Keep running in the tray</source>
+        <translation>在托盘中继续运行</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Leave out its oldest turns, and mark them; or stop, and say so.</source>
+        <translation>略去最早的轮次并标出；或停止并说明。</translation>
+    </message>
+    <message>
+        <source>Leave out the oldest</source>
+        <translation>略去最早的</translation>
+    </message>
+    <message>
+        <source>Leaves out tokens less likely than this fraction of the likeliest.</source>
+        <translation>排除概率低于最可能词元这一比例的词元。</translation>
+    </message>
+    <message>
+        <source>Let the model name chats</source>
+        <translation>由模型命名对话</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>浅色</translation>
+    </message>
+    <message>
+        <source>Light or dark, or as the system says.</source>
+        <translation>浅色、深色，或跟随系统。</translation>
+    </message>
+    <message>
+        <source>Longest answer</source>
+        <translation>回答长度上限</translation>
+    </message>
+    <message>
+        <source>Manner</source>
+        <translation>风格</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>Memory that Loquat may use</source>
+        <translation>Loquat 可用的内存</translation>
+    </message>
+    <message>
+        <source>Min p</source>
+        <translation>Min p</translation>
+    </message>
+    <message>
+        <source>Moss</source>
+        <translation>苔绿</translation>
+    </message>
+    <message>
+        <source>Most tokens of a conversation; empty takes what the model and the memory allow.</source>
+        <translation>一个对话的最多词元数；留空则取模型和内存允许的最大值。</translation>
+    </message>
+    <message>
+        <source>NVIDIA GPU (CUDA)</source>
+        <translation>NVIDIA GPU (CUDA)</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>不限</translation>
+    </message>
+    <message>
+        <source>Of everything but code; a serif is for what is read at length, messages and titles.</source>
+        <translation>用于代码以外的一切；衬线体用于长时间阅读的消息和标题。</translation>
+    </message>
+    <message>
+        <source>Of the window; models answer in the language they are asked in.</source>
+        <translation>窗口的语言；模型用提问的语言回答。</translation>
+    </message>
+    <message>
+        <source>Opens Loquat and asks quickly, on desktops that have a tray.</source>
+        <translation>可打开 Loquat 和快速提问，适用于有托盘的桌面。</translation>
+    </message>
+    <message>
+        <source>Read while you type</source>
+        <translation>边输入边读取</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>重复惩罚</translation>
+    </message>
+    <message>
+        <source>Rose</source>
+        <translation>玫瑰</translation>
+    </message>
+    <message>
+        <source>Said to the model before a new conversation; conversations that have begun keep theirs.</source>
+        <translation>在新对话之前告诉模型；已开始的对话保持不变。</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>随机种子</translation>
+    </message>
+    <message>
+        <source>Serif for reading</source>
+        <translation>阅读用衬线体</translation>
+    </message>
+    <message>
+        <source>Sets the five values below; exact gives the same answer to the same question.</source>
+        <translation>设定下面五个值；“精确”对同样的问题给出同样的回答。</translation>
+    </message>
+    <message>
+        <source>Smaller ones let more of a conversation fit into memory, a little less exactly.</source>
+        <translation>越小则内存中能容纳越长的对话，精度略低。</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>系统提示词</translation>
+    </message>
+    <message>
+        <source>Teal</source>
+        <translation>青</translation>
+    </message>
+    <message>
+        <source>Tell when a long answer is done</source>
+        <translation>长回答完成时通知</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>文字大小</translation>
+    </message>
+    <message>
+        <source>The one colour for what is chosen, pressed or live.</source>
+        <translation>表示选中、按下或进行中的唯一颜色。</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same answer; empty draws one each time.</source>
+        <translation>同一种子得到同样的回答；留空则每次随机。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s</source>
+        <translation>系统字体</translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <translation>主题</translation>
+    </message>
+    <message>
+        <source>Top k</source>
+        <translation>Top k</translation>
+    </message>
+    <message>
+        <source>Top p</source>
+        <translation>Top p</translation>
+    </message>
+    <message>
+        <source>Violet</source>
+        <translation>紫</translation>
+    </message>
+    <message>
+        <source>Weight format</source>
+        <translation>权重格式</translation>
+    </message>
+    <message>
+        <source>What the model runs on; automatic takes the fastest there is.</source>
+        <translation>模型在哪里运行；自动则选最快的。</translation>
+    </message>
+    <message>
+        <source>What you have typed so far is read already, so the answer begins sooner. Not on battery.</source>
+        <translation>提前读取已输入的内容，让回答更早开始。使用电池时不会。</translation>
+    </message>
+    <message>
+        <source>When a conversation outgrows the context</source>
+        <translation>对话超出上下文时</translation>
+    </message>
+</context>
+<context>
+    <name>dialogs</name>
+    <message>
+        <source>Address of the link</source>
+        <translation>链接地址</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Copy address</source>
+        <translation>复制地址</translation>
+    </message>
+    <message>
+        <source>It opens in your browser, outside Loquat.</source>
+        <translation>将在浏览器中打开，不在 Loquat 内。</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Open this link?</source>
+        <translation>打开此链接？</translation>
+    </message>
+</context>
+<context>
+    <name>drop_hint</name>
+    <message>
+        <source>Drop it to use this model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drop to attach</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>edit_box</name>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Ctrl+Enter sends, Esc keeps it as it was</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your question in other words</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -617,12 +1835,84 @@
         <translation>{0} 中打包的权重无法使用。</translation>
     </message>
     <message>
+        <source>A 4-bit format would be {0} times faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A limit on this program or its container, or other virtual machines on the same host, cause this.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A longer answer would tell more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A model of this kind can go back to a few places only, and an edit lies between them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A shorter text would be read sooner; the next question reuses what was read now.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A smaller model is faster; so are more processors, where there are any left.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A token takes {0} ms, of which reading memory would take {1} ms: decode is bound by computing, not by memory.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A token takes {0} ms, of which reading memory would take {1} ms: decode is bound by the overhead of starting many small operations.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An earlier message was edited, and everything after it had to be read again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another version of a message was chosen, and everything after it had to be read again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Caches of other chats, {0}, were written to disk to make room.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close other programs, limit the memory for caches, or choose a smaller model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close what else computes on this machine, or give Loquat fewer threads than there are processors.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Decode is bound by memory bandwidth: {0} per token at {1} of {2} GB/s.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Downloading {0}: {1}</source>
         <translation>正在下载 {0}：{1}</translation>
     </message>
     <message>
         <source>Downloading {0}: {1} of {2}</source>
         <translation>正在下载 {0}：{1} / {2}</translation>
+    </message>
+    <message>
+        <source>Each token reads {0}, at {1} a second.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It stays loaded: the next answer does not wait for it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It was the first answer since the model was loaded: {0} pages of memory had to be read from disk, about {1} or {2} of the time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its cache had made room for other chats; more memory or disk for caches keeps it.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Loading {0}</source>
@@ -633,7 +1923,63 @@
         <translation>正在加载 {0}。首次加载时要为此处理器编译代码，最多一分钟</translation>
     </message>
     <message>
+        <source>Memory is short: {0} pages had to be read back from disk, about {1} or {2} of the time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Most of the time went into reading {0} new tokens: {1}, {2} tokens a second of the {3} that this machine computes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Most of the time went into reading {0} new tokens: {1}, {2} tokens a second.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One answer is written at a time; stop the other one, or wait for it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One token came {0} ms after the one before it: {1} of the time was that wait.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other programs used {0} of the processors and held this answer up for about {1}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Other programs used {0} of {1} processors.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Python collected garbage for {0} ms.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Replaying the step as a graph removes most of it, where this model allows it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The 4-bit and 8-bit formats run in compiled code, which has next to none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The JSON schema cannot be used: {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The KV cache moved to a larger place, {0} in all.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer is too short to say what its speed was bound by.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The cache of another model or format cannot be used; it is built once for this one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The context is full, so the oldest turns were left out; a new chat starts afresh.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -641,8 +1987,44 @@
         <translation>磁盘已满：{1} 中没有空间来{0}；请腾出空间后重试。</translation>
     </message>
     <message>
+        <source>The engine computed for {0} ms only; the rest of the time it waited.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The engine was not asked for the next token for {0} ms.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The host gave {0} ms of processor time to other virtual machines.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model was loaded first, which took {0}, {1} of the time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template writes earlier messages differently now; another model may not.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The next answer finds the weights in memory.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt is empty; write something first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt names a token that the model lacks; it has 0 to {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The question is empty; write something first.</source>
         <translation>问题是空的；请先写点什么。</translation>
+    </message>
+    <message>
+        <source>The question waited {0} for other work, {1} of the time.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The reply cannot be held to this JSON schema any longer; ask with a simpler one.</source>
@@ -655,6 +2037,14 @@
     <message>
         <source>The sizes in the model&apos;s config.json do not fit together; get the model again.</source>
         <translation>模型的 config.json 中的大小互相不符；请重新获取模型。</translation>
+    </message>
+    <message>
+        <source>The system withheld processors from this program for {0}, {1} of the time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The system withheld the processor for {0} ms, as a limit on this program says.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The text holds tokens that this model does not know.</source>
@@ -689,6 +2079,10 @@
         <translation>分词器 {0} 的类型暂不支持；请获取带 tokenizer.json 的模型。</translation>
     </message>
     <message>
+        <source>The weights are in 4 bits already; only a smaller model, or text that repeats itself, is faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The weights in {0} are incomplete ({1} is missing); get them again.</source>
         <translation>{0} 中的权重不完整（缺少 {1}）；请重新获取。</translation>
     </message>
@@ -699,6 +2093,10 @@
     <message>
         <source>The weights in {0} cannot be read; get the model again.</source>
         <translation>无法读取 {0} 中的权重；请重新获取模型。</translation>
+    </message>
+    <message>
+        <source>The {0} tokens before them were reused; a shorter question would be read sooner.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no answer to continue; ask a question first.</source>
@@ -733,6 +2131,10 @@
         <translation>此对话有 {0} 个词元，而模型只能容纳 {1} 个；请缩短消息或新建对话。</translation>
     </message>
     <message>
+        <source>This conversation leaves no room for the experiment; try it in a shorter one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This machine has no {0} device; choose another one or leave the choice to Loquat.</source>
         <translation>此电脑没有 {0} 设备；请选择其他设备，或让 Loquat 决定。</translation>
     </message>
@@ -761,8 +2163,24 @@
         <translation>此模型的状态保存方式暂不支持；请选择其他模型。</translation>
     </message>
     <message>
+        <source>This model&apos;s chat template knows no tools; ask without them, or choose another model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This model&apos;s position embedding, {0}, is not supported.</source>
         <translation>此模型的位置编码 {0} 暂不支持。</translation>
+    </message>
+    <message>
+        <source>What held them up is not known.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What this machine can do has not been measured yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What this turn was bound by is not known.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>a big-endian file</source>
@@ -997,6 +2415,10 @@
         <translation>{0} 个各 {1} 词元的对话（{2}）</translation>
     </message>
     <message>
+        <source>{0} had to be read back from swap: memory is short.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{0} is damaged; remove the model and add it again.</source>
         <translation>{0} 已损坏；请移除模型后重新添加。</translation>
     </message>
@@ -1005,12 +2427,24 @@
         <translation>缺少 {0}</translation>
     </message>
     <message>
+        <source>{0} ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of that is the conversation itself; a shorter one, or a smaller format for its cache, is faster.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{0} of {1}, as set</source>
         <translation>{1} 的 {0}，按设置</translation>
     </message>
     <message>
         <source>{0} of {1}; the rest is for {2}</source>
         <translation>{1} 的 {0}；其余留给{2}</translation>
+    </message>
+    <message>
+        <source>{0} pages of memory had to be read from disk.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} should be {1}</source>
@@ -1029,6 +2463,14 @@
         <translation>{0} 个线程</translation>
     </message>
     <message>
+        <source>{0} tokens came late, the latest by {1} ms: {2} of the time was such waits.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} tokens that had been computed before were computed again, which took {1}, {2} of the time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{0}, as set</source>
         <translation>{0}，按设置</translation>
     </message>
@@ -1042,10 +2484,116 @@
     </message>
 </context>
 <context>
+    <name>export_dialog</name>
+    <message>
+        <source>1 chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Begins to write.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Complete, with all versions. Loquat can import it again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It is empty.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loquat chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show in the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The chat is in {path}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The export was given up.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The files are written to this machine and go nowhere else.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished">此对话</translation>
+    </message>
+    <message>
+        <source>To read, print or publish: what is on view, as text.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} chats are in {path}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{done} of {total} chats are written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>find_bar</name>
+    <message>
+        <source>Close (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next match (Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous match (Shift+Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} of {all}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>folder_dialog</name>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">取消</translation>
     </message>
     <message>
         <source>Chats can be dragged onto it, or moved with their menu.</source>
@@ -1057,7 +2605,7 @@
     </message>
     <message>
         <source>Name</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">名称</translation>
     </message>
     <message>
         <source>Name of the folder</source>
@@ -1069,9 +2617,610 @@
     </message>
 </context>
 <context>
+    <name>fork</name>
+    <message>
+        <source>{title} (fork)</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>formula_view</name>
+    <message>
+        <source>Scroll the formula sideways</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>found_rows</name>
     <message>
         <source>There are more. Another word narrows them down.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>history_page</name>
+    <message>
+        <source>All turns…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export as CSV…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speed over days</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat</source>
+        <translation type="unfinished">此对话</translation>
+    </message>
+    <message>
+        <source>Time to first token over days</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>history_values</name>
+    <message>
+        <source>Answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished">模型</translation>
+    </message>
+    <message>
+        <source>New</source>
+        <translation type="unfinished">新建</translation>
+    </message>
+    <message>
+        <source>Reused</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stalls</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>TTFT</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>TTFT, seconds</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The speed of your answers over days will stand here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This chat has no answer with a speed yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>cache format</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>p95 ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>threads</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tokens of context</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>version</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>way of computing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>weight format</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{model}: {percent} % slower a token since {changes}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>import_dialog</name>
+    <message>
+        <source>And others: {count}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Begins to read.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Exports</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From Loquat&apos;s JSON, from ChatGPT&apos;s export (its ZIP or conversations.json), or Open WebUI&apos;s JSON.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Here already: {count}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import from</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Left out: {count}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No chat was added.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One chat was added and stands in the list.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Or drop it here. Chats that are here already are kept as they are.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reads {name}: {progress}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The import was given up. Nothing was changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} chats were added and stand in the list.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>inspector</name>
+    <message>
+        <source>Close the inspector (F12)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>library</name>
+    <message>
+        <source>A conversation needs a title of at least one character.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A folder needs a name of at least one character.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>look_fields</name>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Choose a font</source>
+        <translation>选择字体</translation>
+    </message>
+    <message>
+        <source>Code stays in a font of fixed width.</source>
+        <translation>代码仍使用等宽字体。</translation>
+    </message>
+    <message>
+        <source>Other…</source>
+        <translation>其他…</translation>
+    </message>
+    <message>
+        <source>Search the fonts</source>
+        <translation>搜索字体</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使用</translation>
+    </message>
+</context>
+<context>
+    <name>memory_page</name>
+    <message>
+        <source>Chats in memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Context, tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KV cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys and values kept as</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation type="unfinished">内存</translation>
+    </message>
+    <message>
+        <source>What memory is taken by stands here after the first answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What would fit</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>memory_values</name>
+    <message numerus="yes">
+        <source>About %n turns are left in this context</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Does not fit by {over}: {count} of {wanted} chats stay in memory at once.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Does not fit by {over}; {longest} tokens would.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Each token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Each token and layer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fits: {needed} in all, {left} stay free.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Free for caches</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many turns are left is not known yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KV cache of this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KV caches of other chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KV caches, all full</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Kept as</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys, and values, of a layer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Layers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Program and workspace</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What other settings would take is not known for this model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{taken} of {allowed}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{turns}: {room} tokens, at {each} a turn.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>message_actions</name>
+    <message>
+        <source>Answer once more; this answer is kept</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask this question in other words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy as plain text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy this answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy this question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete from here on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fork</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fork into a new chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go on from here in a new chat; this one stays as it is</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next version</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous version</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quote in the question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Regenerate</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write on from where this answer ends</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>message_body</name>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quote</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Select all</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>message_view</name>
+    <message>
+        <source>Answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show more ({shown} of {all} characters)</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>migrations</name>
+    <message>
+        <source>Your conversations were saved by a newer version of Loquat. Please update Loquat to open them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>notice_bar</name>
+    <message>
+        <source>Copy details</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the technical details</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Dismiss</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>palette</name>
+    <message>
+        <source>Actions and chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is called “{query}”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search actions and chats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What would you like to do, or which chat to open?</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>progress_card</name>
+    <message>
+        <source>Answering this chat with the cache and without</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>question {number} of {total}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{done} of {total}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{time} left</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>queued_line</name>
+    <message>
+        <source>Edit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sent after this answer: {text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Take the waiting question back into the field</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>quick_ask</name>
+    <message>
+        <source>Ask</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the answer as Markdown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter asks, Esc hides</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go on in the window</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open in Loquat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quick ask - Loquat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished">停止</translation>
+    </message>
+    <message>
+        <source>Your question</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>recover</name>
+    <message>
+        <source>Recovered conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>search</name>
+    <message>
+        <source>The conversations cannot be searched at the moment.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1114,14 +3263,132 @@
     </message>
 </context>
 <context>
-    <name>sidebar</name>
+    <name>session</name>
     <message>
-        <source>Conversations</source>
+        <source>One message waits already. Please take it back first, or wait.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>New chat</source>
+        <source>Only the last answer of a chat can be continued.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer is still being written. Please wait for it, or press Stop.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is nothing to send yet. Please type a question.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>setting</name>
+    <message>
+        <source>between {low} and {high}</source>
+        <translation>在 {low} 和 {high} 之间</translation>
+    </message>
+    <message>
+        <source>{name} must be on or off.</source>
+        <translation>{name}必须是开或关。</translation>
+    </message>
+    <message>
+        <source>{name} must be one of {choices}.</source>
+        <translation>{name}必须是以下之一：{choices}。</translation>
+    </message>
+    <message>
+        <source>{name} must be text.</source>
+        <translation>{name}必须是文本。</translation>
+    </message>
+    <message>
+        <source>{name} must be the name of a font.</source>
+        <translation>{name}必须是字体名称。</translation>
+    </message>
+    <message>
+        <source>{name} must be {range}.</source>
+        <translation>{name}必须{range}。</translation>
+    </message>
+</context>
+<context>
+    <name>setting_fields</name>
+    <message>
+        <source>None</source>
+        <translation>无</translation>
+    </message>
+</context>
+<context>
+    <name>setting_row</name>
+    <message>
+        <source>Reset: {name}</source>
+        <translation>重置：{name}</translation>
+    </message>
+    <message>
+        <source>{range}.</source>
+        <translation>{range}。</translation>
+    </message>
+</context>
+<context>
+    <name>settings</name>
+    <message>
+        <source>The settings could not be read; the defaults are used.</source>
+        <translation>无法读取设置；已使用默认值。</translation>
+    </message>
+    <message>
+        <source>The settings could not be read; they were kept as {name}, and the defaults are used.</source>
+        <translation>无法读取设置；原文件已保留为 {name}，并使用默认值。</translation>
+    </message>
+    <message>
+        <source>The settings could not be saved in {folder}. Is there room on the disk?</source>
+        <translation>无法在 {folder} 中保存设置。磁盘还有空间吗？</translation>
+    </message>
+</context>
+<context>
+    <name>settings_dialog</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Everything here goes back to its default; the system prompt is emptied.</source>
+        <translation>这里的所有设置都恢复默认；系统提示词会清空。</translation>
+    </message>
+    <message>
+        <source>Load the model again</source>
+        <translation>重新加载模型</translation>
+    </message>
+    <message>
+        <source>No setting is called that.</source>
+        <translation>没有这样的设置。</translation>
+    </message>
+    <message>
+        <source>Reset all</source>
+        <translation>全部重置</translation>
+    </message>
+    <message>
+        <source>Reset all settings?</source>
+        <translation>重置所有设置？</translation>
+    </message>
+    <message>
+        <source>Search the settings</source>
+        <translation>搜索设置</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Some changes take effect when the model is loaded again.</source>
+        <translation>有些更改要重新加载模型后才生效。</translation>
+    </message>
+</context>
+<context>
+    <name>sidebar</name>
+    <message>
+        <source>Conversations</source>
+        <translation type="unfinished">对话</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation type="unfinished">新对话</translation>
     </message>
     <message>
         <source>New chat ({keys})</source>
@@ -1146,10 +3413,704 @@ They stay on this machine.</source>
     </message>
 </context>
 <context>
+    <name>slash_menu</name>
+    <message>
+        <source>Commands</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>start_cards</name>
+    <message>
+        <source>A first model is on its way</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Assistant {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download, {size}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It is downloaded once. After that everything works offline.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Load it once more, or use a model that you have (GGUF).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no model yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use a model file…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use a model folder…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is small and answers on any computer. {size} are downloaded once, then everything works offline. Or use a model that you have (GGUF).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{size} are downloaded once. After that everything works offline.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>start_page</name>
+    <message>
+        <source>Begin with an assistant</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Explain recursion with a Python example</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Or ask one of these</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer is made on this machine; nothing leaves it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Three ideas for a rainy Sunday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What would you like to know?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why is the sky blue?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Write a short thank-you note to a neighbour</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You can type already. The answer comes as soon as the model is ready.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You can write already; an answer needs a model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>status_bar</name>
+    <message>
+        <source>Context not known yet, of {limit}</source>
+        <translation>上下文用量未知，上限 {limit}</translation>
+    </message>
+    <message>
+        <source>Context {used} of {limit}</source>
+        <translation>上下文 {used} / {limit}</translation>
+    </message>
+    <message>
+        <source>Memory {size}</source>
+        <translation>内存 {size}</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>未加载模型</translation>
+    </message>
+    <message>
+        <source>The model is on its way</source>
+        <translation>模型正在准备</translation>
+    </message>
+    <message>
+        <source>{device}, {reason}</source>
+        <translation>{device}，{reason}</translation>
+    </message>
+</context>
+<context>
+    <name>store</name>
+    <message>
+        <source>Conversations cannot be kept in {folder}. Please check that the folder can be written to.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Conversations cannot be read from the disk. Please restart Loquat.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The conversations were closed before this was done.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The saved conversations were damaged and could not be read. The damaged file was kept as {file}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>The saved conversations were damaged: %n could be read and are here. The damaged file was kept as {file}.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>strip</name>
+    <message numerus="yes">
+        <source>%n stalls</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Time per token: %n tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Token {number}: {ms} ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens {number} to {last}: at most {ms} ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>table_view</name>
+    <message>
+        <source>Scroll the table sideways</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>thinking_view</name>
+    <message>
+        <source>Show or hide what the model thought</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thinking… {time}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thought before answering</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thought for {time}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>title_field</name>
+    <message>
+        <source>Title of the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>transfer</name>
+    <message numerus="yes">
+        <source>%n already here.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n conversation(s) exported to {file}.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n conversation(s) imported.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n could not be read.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The conversations cannot be read or written at the moment. Nothing was changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The export was cancelled.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file cannot be read or written. Please check its folder and try again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The import was cancelled. Nothing was added.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There are no conversations in {file}. Loquat reads its own exports, ChatGPT&apos;s and Open WebUI&apos;s.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no conversations.json in {file}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is not enough room on the disk. Nothing was changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This conversation is empty.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This file was exported by a newer version of Loquat. Please update Loquat.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This is no conversation that Loquat knows.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Untitled</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>[A recording that was not imported]</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>[A video that was not imported]</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>[An image that was not imported]</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>[Something that was not imported]</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>[The file {name} that was not imported]</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} cannot be read.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is a damaged or locked archive.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is damaged or not complete.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is empty.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{file} is not a JSON file.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>transfer_dialog</name>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished">取消</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+    <message>
+        <source>What was left out, and why</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>tray</name>
+    <message>
+        <source>New chat</source>
+        <translation>新对话</translation>
+    </message>
+    <message>
+        <source>Open Loquat</source>
+        <translation>打开 Loquat</translation>
+    </message>
+    <message>
+        <source>Quick ask</source>
+        <translation>快速提问</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>退出</translation>
+    </message>
+    <message>
+        <source>The answer is there</source>
+        <translation>回答已完成</translation>
+    </message>
+    <message>
+        <source>Untitled chat</source>
+        <translation>未命名对话</translation>
+    </message>
+</context>
+<context>
+    <name>turn_figures</name>
+    <message>
+        <source>Between tokens: p50 {p50} ms, p95 {p95}, max {most}</source>
+        <translation>词元间隔：p50 {p50} ms，p95 {p95}，最长 {most}</translation>
+    </message>
+    <message>
+        <source>Cache of this chat: {size}</source>
+        <translation>此对话的缓存：{size}</translation>
+    </message>
+    <message>
+        <source>Decode: {tokens} tokens in {seconds}</source>
+        <translation>解码：{tokens} 个词元，用时 {seconds}</translation>
+    </message>
+    <message>
+        <source>Model: {model}</source>
+        <translation>模型：{model}</translation>
+    </message>
+    <message>
+        <source>Prefill: {tokens} tokens in {seconds}</source>
+        <translation>预填充：{tokens} 个词元，用时 {seconds}</translation>
+    </message>
+    <message>
+        <source>Prompt lookup: drafted {drafted}, kept {kept}</source>
+        <translation>提示查找：起草 {drafted}，采纳 {kept}</translation>
+    </message>
+    <message>
+        <source>Prompt: {prompt} tokens, {cached} from the cache</source>
+        <translation>提示：{prompt} 个词元，其中 {cached} 个来自缓存</translation>
+    </message>
+    <message>
+        <source>TTFT {time}</source>
+        <translation>首词 {time}</translation>
+    </message>
+    <message>
+        <source>{cached} reused + {new} new</source>
+        <translation>复用 {cached} + 新增 {new}</translation>
+    </message>
+    <message>
+        <source>{cached} reused + {new} new tokens</source>
+        <translation>复用 {cached} + 新增 {new} 个词元</translation>
+    </message>
+    <message>
+        <source>{rate} tok/s</source>
+        <translation>{rate} 词元/秒</translation>
+    </message>
+</context>
+<context>
+    <name>turn_page</name>
+    <message numerus="yes">
+        <source>%n tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Ask something: where the time of the answer went will stand here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show both token sequences</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tokens that the cache held, and those of this prompt, side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This prompt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time per token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>turn_values</name>
+    <message numerus="yes">
+        <source>%n tokens were computed again</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n tokens, left out</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Computed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>Decode, %n tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Drafted tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drawing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Engine</source>
+        <translation type="unfinished">引擎</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From Enter until the engine took the question.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the last token until it was on the screen.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Generated</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Left out, the context is full</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loading the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New tokens are read in parallel. This decides the time to first token.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One token a step. This decides the tokens per second.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prefill</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>Prefill, %n tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Python collected garbage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reused from the cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Screen</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stall of {ms} before token {number}: {cause}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation type="unfinished">系统提示词</translation>
+    </message>
+    <message>
+        <source>Template</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The first token is chosen.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The messages become tokens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model was not in memory yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prefix broke at token {position}, in message {message}: {reason}. {lost}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time to first token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Waiting for its turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a cache was written to disk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n more stalls</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>another program used the processor</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>another version of it was chosen</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>cause not known</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it was edited</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>memory was read back from disk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>p50 {p50} · p95 {p95} · max {longest} ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>reuse was turned off for this turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the cache belongs to another model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the cache grew</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the cache had to make room, or its file is gone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the context was full and old turns were left out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the engine waited and computed nothing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the system withheld the processor</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the template wrote earlier messages otherwise than before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the window took its time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>this kind of model can go back to a few places only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{accepted} of {drafted} right</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{lost}: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{ms} ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{rate} tok/s</source>
+        <translation type="unfinished">{rate} 词元/秒</translation>
+    </message>
+    <message>
+        <source>{reused} reused, {computed} computed</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>turns_dialog</name>
+    <message>
+        <source>All turns</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>words</name>
     <message>
         <source>Answers</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">回答</translation>
     </message>
     <message>
         <source>Cut off: the context or the length limit is full</source>
