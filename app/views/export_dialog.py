@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QFileDialog, QHBoxLayout, QPushButto
 from app.i18n import translate
 from app.theme import Theme
 from app.transfer.job import TransferResult
+from app.transfer.words import export_sentence
 from app.views import words
 from app.views.transfer_dialog import OptionCard, TransferDialog
 
@@ -97,15 +98,11 @@ class ExportDialog(TransferDialog):
     def show_result(self, result: TransferResult) -> None:
         """Say how many chats were written, and where they are; or why none were."""
         if result.problem or result.cancelled:
-            self.show_failure(result.problem or translate("export_dialog", "The export was given up."))
+            self.show_failure(export_sentence(result))
             return
         self._written = str(result.path)
-        if result.count == 1:
-            text = translate("export_dialog", "The chat is in {path}.")
-        else:
-            text = translate("export_dialog", "{count} chats are in {path}.")
         self.reveal_button.show()
-        self._end(text.format(count=words.count(result.count), path=self._written))
+        self._end(export_sentence(result))
 
     def show_failure(self, sentence: str) -> None:
         """Say why nothing was written; it can be tried once more."""

