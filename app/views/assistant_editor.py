@@ -30,7 +30,7 @@ from app.views.setting_fields import ChoiceField
 
 AS_SET: Final = "as_set"
 ANY_MODEL: Final = "any"
-_ICON_SIDE: Final = 34
+_ICON_SIDE: Final = 32
 
 
 class IconChoice(QAbstractButton):
@@ -188,7 +188,7 @@ class AssistantEditor(QWidget):
 
     def _icon_row(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setSpacing(6)
+        row.setSpacing(4)
         for icon in self.icons:
             row.addWidget(icon)
         row.addStretch(1)

@@ -19,6 +19,7 @@ from app.views.dialogs import fit, make_button
 
 _SIZE: Final = QSize(820, 640)
 _LIST_WIDTH: Final = 230
+_NARROWEST: Final = 140
 
 
 class AssistantsDialog(QDialog):
@@ -182,11 +183,12 @@ class AssistantsDialog(QDialog):
         left.setSpacing(8)
         left.addWidget(self.list, 1)
         left.addWidget(self.new_button)
-        self.list.setFixedWidth(self._theme.wide(_LIST_WIDTH))
+        self.list.setMinimumWidth(_NARROWEST)
+        self.list.setMaximumWidth(self._theme.wide(_LIST_WIDTH))
         middle = QHBoxLayout()
         middle.setSpacing(24)
-        middle.addLayout(left)
-        middle.addWidget(self.editor, 1)
+        middle.addLayout(left, 2)
+        middle.addWidget(self.editor, 5)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 22, 24, 18)
         column.setSpacing(14)
