@@ -1,0 +1,47 @@
+"""The window opens where it was left, and within reach where that place is gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtGui import QGuiApplication
+
+from app.theme import Theme
+from app.views.main_window import MainWindow
+
+
+def opened(qtbot: Any, theme: Theme, kept: str) -> MainWindow:
+    window = MainWindow(theme)
+    qtbot.addWidget(window)
+    window.restore_geometry(kept)
+    with qtbot.waitExposed(window):
+        window.show()
+    return window
+
+
+def left_at(qtbot: Any, theme: Theme, place: QRect) -> str:
+    window = opened(qtbot, theme, "")
+    window.setGeometry(place)
+    kept = window.geometry_to_keep()
+    window.hide()
+    return kept
+
+
+def test_it_opens_where_it_was_left(qtbot: Any, theme: Theme) -> None:
+    kept = left_at(qtbot, theme, QRect(60, 70, 640, 500))
+    assert opened(qtbot, theme, kept).geometry() == QRect(60, 70, 640, 500)
+
+
+def test_a_screen_that_is_gone_leaves_it_within_reach(qtbot: Any, theme: Theme) -> None:
+    kept = left_at(qtbot, theme, QRect(5000, 3000, 640, 500))
+    there = QGuiApplication.primaryScreen().availableGeometry()
+    window = opened(qtbot, theme, kept)
+    assert there.contains(window.geometry())
+    assert window.size() == QSize(640, 500)
+
+
+def test_nonsense_that_was_kept_opens_it_as_new(qtbot: Any, theme: Theme) -> None:
+    window = opened(qtbot, theme, "bm90IGEgZ2VvbWV0cnk=")
+    assert window.isVisible()
+    assert window.size() == opened(qtbot, theme, "").size()
