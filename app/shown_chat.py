@@ -32,7 +32,7 @@ class ShownChat(QObject):
         composer.send_requested.connect(self.send)
         composer.stop_requested.connect(self.stop)
         composer.paged.connect(chat.page)
-        composer.edited.connect(self._edited)
+        composer.edited.connect(chats.draft_changed)
         window.start_page.example_chosen.connect(self.send)
         window.sidebar.typed.connect(composer.type)
 
@@ -43,15 +43,12 @@ class ShownChat(QObject):
 
     # -- what the person does ----------------------------------------------------------------------------------
 
-    def send(self, text: str, _attachments: tuple[Attachment, ...] = ()) -> None:
+    def send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
         """Ask; the text stays in the composer if it was not taken."""
         composer = self._window.composer
-        if self._session is not None and self._session.send(text) and composer.text == text:
+        if self._session is not None and self._session.send(text, attachments) and composer.text == text:
             composer.clear()
         composer.focus_editor()
-
-    def _edited(self, text: str, _attachments: tuple[Attachment, ...]) -> None:
-        self._chats.draft_changed(text)
 
     def edit(self, message_id: str, text: str) -> None:
         """Ask a question in other words."""
