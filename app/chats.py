@@ -10,12 +10,12 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from app import chat_words
 from app.chat_check import ChatCheck
-from app.cost_preview import CostPreview
-from app.draft import LONGEST_DRAFT, Draft, DraftWatch
-from app.drafts import NEW_CHAT, Drafts
+from app.composing import Composing
+from app.draft import Draft
 from app.engine_bridge import EngineBridge
-from app.fork import forked
+from app.fork import fork
 from app.i18n import translate
 from app.library import Library
 from app.live import ModelState, Notice
@@ -23,17 +23,15 @@ from app.migrations import StoreError
 from app.model_list import ModelList
 from app.model_loader import ModelLoader
 from app.records import Attachment, Conversation, Folder
-from app.sampling import sampling_of
 from app.session import Session
+from app.sessions import Sessions
 from app.settings import Settings
 from app.store import Store
 from app.titler import Titler
 from app.trash import Thing, Trash
 from app.tree import MessageTree
-from app.turn import TurnOptions
-from engine.chat import ChatRequest, RequestHandle
 from engine.errors import EngineError
-from engine.events import Event, Failed, Finished, ModelInfo
+from engine.events import Event, Failed
 
 log = logging.getLogger(__name__)
 
@@ -61,19 +59,15 @@ class Chats(QObject):
         self._store = store
         self._bridge = bridge
         self._settings = settings
-        self._sessions: dict[str, Session] = {}
-        self._routes: dict[str, Session] = {}  # request id -> who asked
         self._current: Session | None = None
         self._loader = ModelLoader(bridge, settings.engine_config, self)
         self._library = Library(store, self)
         self._trash = Trash(store, self)
-        self._drafts = Drafts(store, self)
         self._titler = Titler(bridge, self)
-        self._cost = CostPreview(bridge, self._ready_model, self)
+        self._sessions = Sessions(store, bridge, settings, lambda: self.model, self)
+        self._composing = Composing(store, bridge, settings, self._sessions.ready_model, self)
         self.models = ModelList(bridge, self)
         self.check = ChatCheck(bridge, self)
-        self._watch = DraftWatch(self)
-        self._to_forget: list[str] = []  # their caches go once there is a model to know them
         self._connect()
 
     def _connect(self) -> None:
@@ -85,13 +79,14 @@ class Chats(QObject):
         self._library.conversation_changed.connect(self._follow)
         self._library.refused.connect(self._say)
         self._titler.titled.connect(self._name)
-        self._cost.draft_cost.connect(self.preview)
-        self._cost.edit_cost.connect(self.edit_preview)
+        self._sessions.asking.connect(self._give_up_check)
+        self._composing.preview.connect(self.preview)
+        self._composing.edit_preview.connect(self.edit_preview)
+        self._composing.draft_replaced.connect(self.draft_replaced)
         self.models.failed.connect(self._say)
         self.check.told.connect(self._say)
         self.check.failed.connect(self._say)
-        self._watch.due.connect(self._look_at_draft)
-        self._trash.emptied.connect(self._forget)
+        self._trash.emptied.connect(self._sessions.forget)
         self._settings.save_failed.connect(self._say)
         self._store_reported.connect(self._say_of_store, Qt.ConnectionType.QueuedConnection)
         self._store.on_report = self._store_reported.emit
@@ -113,7 +108,7 @@ class Chats(QObject):
         Raises:
             StoreError: The database cannot be read.
         """
-        return self._drafts.get(self._draft_id)
+        return self._composing.draft
 
     def busy(self, conversation_id: str) -> bool:
         """Whether a conversation's question waits or is being answered."""
@@ -140,13 +135,13 @@ class Chats(QObject):
         self._open_latest_or_new(new)
 
     def reread(self) -> None:
-        """Read the list again: conversations were imported."""
+        """Read the list again: conversations were imported. What was deleted cannot be brought back any more."""
         try:
-            self._to_forget += self._store.deleted()
-            self._store.purge_deleted()
+            self._sessions.forget(self._store.deleted())
+            self._trash.empty()
             self._library.read()
         except StoreError as error:
-            self.notice.emit(Notice(error.sentence, error.detail))
+            self._say(error.sentence, error.detail)
         self.list_changed.emit()
 
     def new(self) -> None:
@@ -163,10 +158,10 @@ class Chats(QObject):
             return
         session = self._sessions.get(conversation_id)
         try:
-            self._drafts.get(conversation_id)
+            self._composing.prepare(conversation_id)
             tree = self._store.tree(conversation_id) if session is None else MessageTree()
         except StoreError as error:
-            self.notice.emit(Notice(error.sentence, error.detail))
+            self._say(error.sentence, error.detail)
             return
         self._show(session or self._make_session(conversation, tree, stored=True))
 
@@ -208,8 +203,9 @@ class Chats(QObject):
 
     def delete(self, conversation_id: str) -> None:
         """Take a conversation out of the list; its notice offers to undo that."""
-        if conversation_id in self._sessions:
-            self._sessions[conversation_id].stop()
+        session = self._sessions.get(conversation_id)
+        if session is not None:
+            session.stop()
         conversation = self._library.delete(conversation_id)
         if conversation is None:
             return
@@ -226,47 +222,34 @@ class Chats(QObject):
         if deleted is None:
             return
         self._trash.put(deleted)
-        count = len(deleted.ids)
-        many = translate("chats", "%n messages were deleted.", count)
-        sentence = translate("chats", "The message was deleted.") if count == 1 else many
-        self._offer_undo(sentence, partial(self._undelete, deleted))
+        self._offer_undo(chat_words.deleted(len(deleted.ids)), partial(self._undelete, deleted))
 
     def fork(self, message_id: str) -> Conversation | None:
         """Copy the current chat up to a message into a chat of its own, and show that; None if it cannot be."""
         session = self._current
-        branch = session.up_to(message_id) if session is not None else ()
-        if session is None or not branch:
+        if session is None or not session.up_to(message_id):
             return None
         if message_id == session.writing:
             self._say(translate("chats", "This answer is still being written. Please wait for it, or press Stop."))
             return None
-        fork, messages, origins = forked(session.conversation, branch)
         try:
-            traces = {new: text for new, old in origins.items() if (text := self._store.trace(old)) is not None}
+            made, messages = fork(self._store, session.conversation, session.up_to(message_id))
         except StoreError as error:
-            self.notice.emit(Notice(error.sentence, error.detail))
+            self._say(error.sentence, error.detail)
             return None
-        self._store.add_tree(fork, messages, traces)
-        self._library.put(fork)
-        self._show(self._make_session(fork, MessageTree(messages, fork.leaf_id), stored=True))
-        return fork
+        self._library.put(made)
+        self._show(self._make_session(made, MessageTree(messages, made.leaf_id), stored=True))
+        return made
 
     # -- what is being written ---------------------------------------------------------------------------------
 
     def draft_changed(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """What is in the composer, of the current chat, has changed."""
-        draft = Draft(text, tuple(attachments))
-        self._drafts.set(self._draft_id, draft)
-        self._watch.edit(draft)
-        if draft.length > LONGEST_DRAFT:
-            self._cost.guess(draft)
-        elif not draft:
-            self._cost.clear()
+        self._composing.change(Draft(text, tuple(attachments)))
 
     def preview_edit(self, message_id: str, text: str) -> None:
         """Tell soon, by `edit_preview`, what asking a question of the current chat in these words would cost."""
-        if self._current is not None:
-            self._cost.ask_edit(self._current, message_id, text)
+        self._composing.change_edit(message_id, text)
 
     # -- the model ---------------------------------------------------------------------------------------------
 
@@ -294,15 +277,7 @@ class Chats(QObject):
 
     def check_current(self) -> None:
         """Prove that reuse changes no answer of the current chat."""
-        session = self._current
-        if session is None or not session.messages():
-            self._say(translate("chats", "There is no question in this chat yet, so nothing to check."))
-        elif session.busy:
-            self._say(translate("chats", "The answer is still being written. Please wait for it, or press Stop."))
-        elif self.model.phase != "ready":
-            self._say(translate("chats", "A chat can be checked once a model is loaded."))
-        else:
-            self.check.start(session.requests.prompt(), session.conversation.started_on)
+        self.check.start(self._current, self._sessions.ready_model())
 
     def retry(self, session: Session | None = None) -> None:
         """Ask the last question again (of the current session if none is given), loading the model first if need be."""
@@ -317,41 +292,27 @@ class Chats(QObject):
 
     def apply(self, event: Event) -> None:
         """Give an event of the engine to whom it belongs."""
-        for listener in (self._loader, self.models, self.check, self._titler, self._cost):
+        for listener in (self._loader, self.models, self.check, self._titler, self._composing, self._sessions):
             listener.apply(event)
-        session = self._routes.get(event.request_id)
-        if session is not None:
-            session.apply(event)
-        if isinstance(event, Finished | Failed):
-            self._routes.pop(event.request_id, None)
         if isinstance(event, Failed) and event.bug:
             self.bug_found.emit(event.error)
 
     def save_now(self) -> bool:
         """Save every reply as far as it has come and wait for the disk, at most two seconds; for crashes."""
-        self._drafts.save()
-        for session in self._sessions.values():
-            session.save_partial()
+        self._composing.save()
+        self._sessions.save_partial()
         return self._store.flush(CRASH_FLUSH_S)
 
     def shutdown(self) -> None:
         """Stop what goes on; replies in progress are saved as far as they came, and what was not sent as drafts."""
         self._bridge.arrived.disconnect(self.apply)  # figures that come now would find a closed store
         self._trash.close()
-        self._watch.stop()
-        self._cost.stop()
         self._loader.cancel()
-        for session in self._sessions.values():
-            session.stop("partial")
-        self._drafts.save()
+        self._sessions.stop()
+        self._composing.close()
         self._store.on_report = None
 
     # -- steps -------------------------------------------------------------------------------------------------
-
-    @property
-    def _draft_id(self) -> str:
-        session = self._current
-        return session.conversation.id if session is not None and session.stored else NEW_CHAT
 
     def _open_latest_or_new(self, new: bool = False) -> None:
         latest = None if new else next(iter(self.conversations()), None)
@@ -366,71 +327,28 @@ class Chats(QObject):
             self._open_latest_or_new()
 
     def _make_session(self, conversation: Conversation, tree: MessageTree, stored: bool) -> Session:
-        ask = partial(self._ask, conversation.id)
-        session = Session(conversation, tree, self._store, ask, self._options, stored=stored, parent=self)
+        session = self._sessions.make(conversation, tree, stored=stored)
         session.conversation_changed.connect(partial(self._update, session))
-        session.message_finished.connect(self._cost.learn)
         session.turn_ended.connect(partial(self._turn_ended, session))
-        session.queue_returned.connect(partial(self._take_back, session))
         session.refused.connect(self._say)
         session.left_out.connect(self._say_left_out)
         session.failed.connect(partial(self._question_failed, session))
-        self._sessions[conversation.id] = session
-        self._cost.learn_all(session)
+        self._composing.follow(session)
         return session
 
-    def _ask(self, conversation_id: str, request: ChatRequest) -> RequestHandle:
+    def _give_up_check(self) -> None:
         if self.check.running:
             self.check.cancel()
             self._say(translate("chats", "The check was given up, because something was asked."))
-        self._routes[request.id] = self._sessions[conversation_id]
-        return self._bridge.submit(request)
-
-    def _ready_model(self) -> ModelInfo | None:
-        return self.model.info if self.model.phase == "ready" else None
-
-    def _options(self, conversation: Conversation) -> TurnOptions:
-        model = self._ready_model()
-        no_model = translate("chats", "No model is loaded.")
-        return TurnOptions(
-            sampling_of(self._settings.sampling(), conversation.options.sampling),
-            self._settings.get("system_prompt"),
-            model.name if model is not None else "",
-            (self.model.sentence or no_model) if self.model.phase in ("none", "failed") else "",
-            self._settings.overflow,
-            model.end_ids if model is not None else frozenset(),
-        )
-
-    def _look_at_draft(self, draft: Draft) -> None:
-        """Say what a draft costs, and let what the next question will begin with be read."""
-        session = self._current
-        if session is not None:
-            self._cost.ask(session, draft)
-            self._read_ahead(draft)
-
-    def _read_ahead(self, draft: Draft) -> None:
-        """Let what the next question will begin with be read; without a draft, what was said so far."""
-        session = self._current
-        ready = self._ready_model() is not None and self._settings.get("read_ahead")
-        if session is None or session.busy or not ready or not (draft or session.messages()):
-            return
-        self._bridge.prefill_ahead(session.requests.draft(draft))
 
     def _show(self, session: Session) -> None:
-        self._drafts.save()
-        self._watch.stop()
-        self._cost.clear()
+        self._composing.leave()
         before, self._current = self._current, session
+        self._composing.show(session)
         self.current_changed.emit(session)
         if before is not None and not before.stored:
-            self._drop(before.conversation.id)
-        self._look_at_draft(self.draft)
-
-    def _drop(self, conversation_id: str) -> None:
-        session = self._sessions.pop(conversation_id, None)
-        if session is not None:
-            self._routes = {request: asker for request, asker in self._routes.items() if asker is not session}
-            session.deleteLater()
+            self._sessions.drop(before.conversation.id)
+        self._composing.look()
 
     def _undelete(self, thing: Thing) -> None:
         """Undo `delete` or `delete_message`, and show what comes back."""
@@ -447,31 +365,19 @@ class Chats(QObject):
                 return
         self._trash.take(thing)
 
-    def _forget(self, conversation_ids: Sequence[str]) -> None:
-        """These conversations are gone for good, and with them their caches."""
-        for conversation_id in conversation_ids:
-            self._drop(conversation_id)
-        self._to_forget += conversation_ids
-        self._forget_caches()
-
-    def _forget_caches(self) -> None:
-        if self._ready_model() is not None:
-            for conversation_id in self._to_forget:
-                self._bridge.forget(conversation_id)
-            self._to_forget.clear()
-
     def _update(self, session: Session, conversation: Conversation) -> None:
         """A conversation was asked something, or has other options."""
         if not session.stored:
             return
         if self._library.get(conversation.id) is None:
-            self._drafts.move_new(conversation.id)
+            self._composing.stored(conversation.id)
         self._library.put(conversation)
 
     def _follow(self, conversation: Conversation) -> None:
         """The title or the place of a conversation has changed."""
-        if conversation.id in self._sessions:
-            self._sessions[conversation.id].conversation = conversation
+        session = self._sessions.get(conversation.id)
+        if session is not None:
+            session.conversation = conversation
 
     def _name(self, conversation_id: str, title: str) -> None:
         """The model found a title; the person may have found another one meanwhile."""
@@ -482,31 +388,16 @@ class Chats(QObject):
     def _turn_ended(self, session: Session, well: bool) -> None:
         if well and self._settings.get("auto_title") and self._titler.wants(session):
             self._titler.name(session)
-        if session is self._current and self.draft:
-            self._look_at_draft(self.draft)
-
-    def _take_back(self, session: Session, queued: Draft) -> None:
-        """A message that waited is not sent: it goes in front of what is in the composer."""
-        conversation_id = session.conversation.id
-        draft = queued.before(self._drafts.get(conversation_id))
-        self._drafts.set(conversation_id, draft)
-        if session is self._current:
-            self.draft_replaced.emit(draft)
 
     def _model_ready(self) -> None:
         self._titler.model_changed()
-        for session in list(self._sessions.values()):
-            session.model_ready()
+        self._sessions.model_ready()
         self.models.refresh()
-        self._forget_caches()
-        self._look_at_draft(self.draft)
+        self._composing.look()
 
     def _model_failed(self, sentence: str, detail: str, cancelled: bool) -> None:
-        waiting = [session for session in self._sessions.values() if session.waiting]
-        if self.model.phase == "failed":
-            for session in waiting:
-                session.model_failed(sentence, detail)
-        if not cancelled and not (waiting and self.model.phase == "failed"):
+        told = self.model.phase == "failed" and self._sessions.model_failed(sentence, detail)
+        if not cancelled and not told:
             self._offer(sentence, detail, translate("chats", "Try again"), self._loader.again)
 
     def _question_failed(self, session: Session, sentence: str, detail: str) -> None:
@@ -525,17 +416,7 @@ class Chats(QObject):
         self._offer(sentence, "", translate("chats", "Undo"), action)
 
     def _say_left_out(self, count: int) -> None:
-        one = translate(
-            "chats",
-            "This conversation is longer than the model can hold: the oldest message was not read for the last answer.",
-        )
-        many = translate(
-            "chats",
-            "This conversation is longer than the model can hold: the %n oldest messages were not read for the last "
-            "answer.",
-            count,
-        )
-        self._say(one if count == 1 else many)
+        self._say(chat_words.left_out(count))
 
     def _say_of_store(self, error: EngineError | None) -> None:
         if error is None:
