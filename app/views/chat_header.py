@@ -78,7 +78,7 @@ class ChatHeader(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("header")
-        self.setFixedHeight(HEIGHT)
+        self.setFixedHeight(theme.line(HEIGHT))
         self._theme = theme
         self._details = ""
         self._stored = False
@@ -160,13 +160,15 @@ class ChatHeader(QFrame):
 
     @property
     def _chip_width(self) -> int:
-        return max(_LEAST_CHIP_WIDTH, min(_CHIP_WIDTH, self.width() - _OTHERS))
+        wide = self._theme.wide
+        return max(wide(_LEAST_CHIP_WIDTH), min(wide(_CHIP_WIDTH), self.width() - wide(_OTHERS)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._chip.show_words(self._chip.words, self._chip_width)
         name = translate("chat_header", "Inspector")
-        self._inspector.show_words(name if self.width() < _SHORT else f"{name} F12", _CHIP_WIDTH)
+        short = self.width() < self._theme.wide(_SHORT)
+        self._inspector.show_words(name if short else f"{name} F12", self._theme.wide(_CHIP_WIDTH))
 
     def show_models(self, models: tuple[InstalledModel, ...]) -> None:
         """Offer these models."""

@@ -14,7 +14,7 @@ from app.views import words
 from app.views.conversation_model import ROW_ROLE, ConversationModel
 from app.views.conversation_rows import Row
 
-ROW_HEIGHT: Final = 34  # of every row, so that ten thousand need not be measured one by one
+ROW_HEIGHT: Final = 34  # in the drawn look, of every row, so that ten thousand need not be measured one by one
 HEADING_DROP: Final = 4  # a heading stands nearer to what follows it
 INDENT: Final = 18  # of what lies in a folder, as wide as the folder's arrow
 _INSET: Final = 8
@@ -42,7 +42,7 @@ class ConversationDelegate(QStyledItemDelegate):
         self.drop_key = ""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(0, ROW_HEIGHT)
+        return QSize(0, self._theme.line(ROW_HEIGHT))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: Row = index.data(ROW_ROLE)
@@ -95,7 +95,7 @@ class ConversationDelegate(QStyledItemDelegate):
     def _paint_heading(self, painter: QPainter, rect: QRect, row: Row) -> None:
         painter.setFont(self._theme.font("small"))
         painter.setPen(self._theme.color("muted"))
-        painter.drawText(rect.translated(0, HEADING_DROP), int(_LEFT), row.text)
+        painter.drawText(rect.translated(0, self._theme.line(HEADING_DROP)), int(_LEFT), row.text)
 
     def _paint_conversation(self, painter: QPainter, rect: QRect, row: Row) -> None:
         assert row.conversation is not None  # noqa: S101 - the caller has looked

@@ -30,7 +30,7 @@ class SearchField(QLineEdit):
         self._said = ""
         self.setObjectName("search")
         self.setFont(theme.font("list"))
-        self.setFixedHeight(_HEIGHT)
+        self.setFixedHeight(theme.line(_HEIGHT))
         self.setMaxLength(200)
         self.setPlaceholderText(translate("search_field", "Search all chats"))
         keys = QKeySequence(SHORTCUT).toString(QKeySequence.SequenceFormat.NativeText)

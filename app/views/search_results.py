@@ -39,7 +39,7 @@ from app.views.row_list import RowList
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_ROLE: Final = int(Qt.ItemDataRole.UserRole)
-_HEIGHTS: Final = {"title": 34, "hit": 62, "more": 52}
+_HEIGHTS: Final = {"title": 34, "hit": 66, "more": 52}
 _LINES: Final = 2
 _INSET: Final = 8
 _INDENT: Final = 10  # of a hit under its title
@@ -121,7 +121,9 @@ class FoundDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row: FoundRow = index.data(ROW_ROLE)
-        return QSize(0, _HEIGHTS[row.kind])
+        # Three lines of text have to fit also where rows are low.
+        height = self._theme.line if row.kind == "title" else self._theme.wide
+        return QSize(0, height(_HEIGHTS[row.kind]))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: FoundRow = index.data(ROW_ROLE)

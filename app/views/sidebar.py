@@ -67,6 +67,7 @@ class _NewChatButton(QPushButton):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         shortcut = QKeySequence(QKeySequence.StandardKey.New).toString(QKeySequence.SequenceFormat.NativeText)
+        self._size = QSize(theme.wide(WIDTH) - 24, theme.line(36))
         self.setObjectName("newChat")
         self.setAccessibleName(translate("sidebar", "New chat ({keys})").format(keys=shortcut))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -80,7 +81,7 @@ class _NewChatButton(QPushButton):
         row.addWidget(keys)
 
     def sizeHint(self) -> QSize:
-        return QSize(WIDTH - 24, 36)
+        return self._size
 
 
 class Sidebar(QFrame):
@@ -106,7 +107,7 @@ class Sidebar(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sidebar")
-        self.setFixedWidth(WIDTH)
+        self.setFixedWidth(theme.wide(WIDTH))
         self._theme = theme
         self._open_id = ""
         self._listing = Listing()

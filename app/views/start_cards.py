@@ -50,6 +50,7 @@ class ExampleButton(QPushButton):
 
     def __init__(self, theme: Theme, text: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self._size = QSize(theme.wide(200), theme.line(56))
         self.setObjectName("example")
         self.setAccessibleName(text)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -62,7 +63,7 @@ class ExampleButton(QPushButton):
         column.addWidget(label)
 
     def sizeHint(self) -> QSize:
-        return QSize(200, 56)
+        return self._size
 
 
 class AssistantButton(QPushButton):
@@ -71,6 +72,7 @@ class AssistantButton(QPushButton):
     def __init__(self, theme: Theme, entry: AssistantEntry, chosen: bool, parent: QWidget) -> None:
         super().__init__(parent)
         self.entry = entry
+        self._size = QSize(theme.wide(160), theme.line(78 if entry.opening else 44))
         self.setObjectName("example")
         self.setCheckable(True)
         self.setChecked(chosen)
@@ -96,7 +98,7 @@ class AssistantButton(QPushButton):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def sizeHint(self) -> QSize:
-        return QSize(160, 78 if self.entry.opening else 44)
+        return self._size
 
     def nextCheckState(self) -> None:
         """Which one is chosen, the program says: a click alone changes nothing."""
@@ -113,6 +115,7 @@ class SetupCard(QFrame):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("notice")
+        self._theme = theme
         self._offer: Offer | None = None
         self._model = ModelState()
         self._title = Label(theme, "", "button")
@@ -183,7 +186,7 @@ class SetupCard(QFrame):
 
     def arrange(self, width: int) -> None:
         """Place the buttons beside one another, or below where the page is narrow."""
-        beside = width >= _BESIDE
+        beside = width >= self._theme.wide(_BESIDE)
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         self._buttons.setDirection(direction)
 

@@ -28,7 +28,7 @@ class CardGrid(QWidget):
     def __init__(self, theme: Theme, most_columns: int, least_width: int, parent: QWidget) -> None:
         super().__init__(parent)
         self._most = most_columns
-        self._least = least_width
+        self._least = theme.wide(least_width)
         self._words = Label(theme, "", "small", "muted")
         self._cards: tuple[QPushButton, ...] = ()
         self._grid = QGridLayout()
@@ -159,7 +159,7 @@ class StartPage(QScrollArea):
         self._assistants.show_cards(cards, self._room)
         self._assistants.show_words(translate("start_page", "Begin with an assistant"))
         self._examples.show_words(translate("start_page", "Or ask one of these") if cards else "")
-        self._examples.setVisible(chosen in ("", PLAIN))  # an assistant's opening says what to ask it
+        self._examples.setVisible(not cards or chosen in ("", PLAIN))  # an assistant's opening says what to ask it
 
     def _show_examples(self) -> None:
         texts = (

@@ -53,7 +53,7 @@ class TitleField(QWidget):
         self._editor.setObjectName("rename")
         self._editor.setFont(theme.font("title"))
         self._editor.setAccessibleName(translate("title_field", "Title of the conversation"))
-        self.setFixedHeight(32)
+        self.setFixedHeight(theme.line(32))
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._label)
         self._stack.addWidget(self._editor)

@@ -27,6 +27,7 @@ class OptionCard(QPushButton):
 
     def __init__(self, theme: Theme, title: str, sentence: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self._wide = theme.wide(_CARD_WIDTH)
         self.setObjectName("example")
         self.setCheckable(True)
         self.setAutoExclusive(True)
@@ -51,7 +52,7 @@ class OptionCard(QPushButton):
         self.setAccessibleDescription(sentence)
 
     def sizeHint(self) -> QSize:
-        return QSize(_CARD_WIDTH, self._column.totalHeightForWidth(_CARD_WIDTH))
+        return QSize(self._wide, self._column.totalHeightForWidth(self._wide))
 
 
 class TransferDialog(SheetDialog):
@@ -74,7 +75,8 @@ class TransferDialog(SheetDialog):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(theme, title, sentence, parent)
-        self.setFixedWidth(WIDTH)
+        self._width = theme.wide(WIDTH)
+        self.setFixedWidth(self._width)
         self._clock = clock
         self._began: tuple[float, int] | None = None
         self._working = False
@@ -89,7 +91,7 @@ class TransferDialog(SheetDialog):
         self._list = self.add_text("", translate("transfer_dialog", "What was left out, and why"), 5)
         self._list.setFont(theme.font("list"))
         self._list.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._list.setFixedHeight(_LIST_HEIGHT)
+        self._list.setFixedHeight(theme.line(_LIST_HEIGHT))
         self._list.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.close_button = self.add_button(translate("transfer_dialog", "Cancel"))
         self.action_button = self.add_button(action, primary=True)
@@ -179,7 +181,7 @@ class TransferDialog(SheetDialog):
     def _fit(self) -> None:
         """Be as high as what is shown."""
         self.column.activate()
-        self.setFixedHeight(self.column.totalHeightForWidth(WIDTH))
+        self.setFixedHeight(self.column.totalHeightForWidth(self._width))
 
     def _rate(self, done: int) -> float | None:
         """How much was done a second since the first call; None while that is not known."""
