@@ -18,6 +18,7 @@ from app.attachments import (
     ModelFolder,
     Refused,
     decode,
+    fits_field,
     kind_of_drop,
     pasted,
     read,
@@ -102,6 +103,21 @@ def test_text_that_looks_like_a_picture_is_text(tmp_path: Path) -> None:
 def test_a_folder_with_a_model_is_one(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     assert read(tmp_path) == ModelFolder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("a line\n" * 28_000, True),
+        ("a line\n" * 29_000, False),
+        ("word " * 20_000, True),
+        ("word " * 20_001, False),
+        ("x" * 10_000, True),
+        ("x" * 10_001, False),
+    ],
+)
+def test_what_would_make_the_field_slow_does_not_fit_it(text: str, fits: bool) -> None:
+    assert fits_field(text) is fits
 
 
 def test_half_a_character_has_a_size() -> None:
