@@ -169,6 +169,7 @@ async def _events(first: dict[str, Any], chunks: AsyncGenerator[dict[str, Any], 
         yield _event(first)
         try:
             async for chunk in chunks:
+                await asyncio.sleep(0)  # chunks that came together go out in turns with others', if still wanted
                 yield _event(chunk)
         except Refused as refused:
             yield _event(refused.failure.body())

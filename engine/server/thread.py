@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import socket
 import sys
@@ -99,8 +98,11 @@ class ServerThread:
         if self._thread.ident is None:
             return True
         if self._loop is not None and self._service is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended by itself
-                asyncio.run_coroutine_threadsafe(self._end(self._service), self._loop)
+            ending = self._end(self._service)
+            try:
+                asyncio.run_coroutine_threadsafe(ending, self._loop)
+            except RuntimeError:  # the loop has ended before
+                ending.close()
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 

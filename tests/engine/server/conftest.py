@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import httpx
 import pytest
+import torch
+from torch import Tensor
 
 from engine.config import EngineConfig
 from engine.loader import LoadedModel
@@ -15,11 +18,50 @@ from engine.paths import Paths
 from engine.prompt import PromptBuilder
 from engine.server.thread import ServerOptions, ServerThread
 from engine.worker import Worker
-from tests.engine.fakes import CHATML, FakeRunner, engine_with, loquat_tokenizer
+from tests.engine.fakes import CHATML, FakeCache, FakeRunner, engine_with, loquat_tokenizer
 
 PATIENCE_S = 20.0
 NAME = "fake"
+TOKENIZER = loquat_tokenizer()
+END = next(iter(TOKENIZER.end_ids))
 ANY_PORT = ServerOptions(port=0)
+
+
+class Says(FakeRunner):
+    """A fake model that answers the first question with the first text, and so on; its tokens do not depend on drafts.
+
+    Args:
+        replies: In order.
+    """
+
+    def __init__(self, *replies: str) -> None:
+        super().__init__()
+        self._replies = [[*TOKENIZER.encode(text), END] for text in replies]
+        self._opening = TOKENIZER.encode("<|im_start|>assistant\n")
+
+    def prefill(self, ids: Sequence[int], cache: FakeCache, keep: int = 1) -> Tensor:
+        cache.held.extend(ids)
+        return torch.stack([self._after(cache.held[: len(cache.held) - left]) for left in reversed(range(keep))])
+
+    def _after(self, held: Sequence[int]) -> Tensor:
+        size = len(self._opening)
+        starts = [n for n in range(size, len(held) + 1) if held[n - size : n] == self._opening]
+        reply = self._replies[len(starts) - 1] if starts else [END]
+        said = len(held) - starts[-1] if starts else 0
+        logits = torch.zeros(self.vocab_size)
+        logits[reply[min(said, len(reply) - 1)]] = 20.0
+        return logits
+
+
+class Slow(FakeRunner):
+    """Computes nothing more while the gate is shut, but for the passes it has leave for."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Semaphore(0)
+        super().__init__(before=lambda ids: self.gate.acquire())
+
+    def let(self, passes: int) -> None:
+        self.gate.release(passes)
 
 
 class Served:
@@ -62,6 +104,8 @@ class Served:
 
     def close(self) -> None:
         self.http.close()
+        if isinstance(self.runner, Slow):
+            self.runner.let(100_000)
         assert self.server.stop(PATIENCE_S)
         assert self.worker.close(PATIENCE_S)
 
