@@ -6,7 +6,7 @@ from typing import Final
 
 from app.fonts import INTER, SERIF, SYSTEM_FONT
 from app.i18n import CHINESE, ENGLISH, SYSTEM, mark
-from app.presets import BALANCED, CREATIVE, CUSTOM, EXACT
+from app.presets import BALANCED, CREATIVE, CUSTOM, EXACT, OWN
 from app.setting import Setting
 from engine.config import DTYPES, KV_DTYPES, MAX_SEED, EngineConfig, SamplingParams
 
@@ -154,12 +154,13 @@ SETTINGS: Final = (
         "choice",
         BALANCED,
         mark("declarations", "Manner"),
-        mark("declarations", "Sets the five values below; exact gives the same answer to the same question."),
+        mark("declarations", "Sets the five values below: exact repeats itself, the model's own is as its makers say."),
         group=mark("declarations", "Answers"),
         choices={
             EXACT: mark("declarations", "Exact (greedy)"),
             BALANCED: mark("declarations", "Balanced"),
             CREATIVE: mark("declarations", "Creative"),
+            OWN: mark("declarations", "The model's own"),
             CUSTOM: mark("declarations", "Custom"),
         },
         derived=True,

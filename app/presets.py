@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from engine.config import GREEDY, SamplingParams
@@ -21,7 +22,7 @@ class Preset:
     """
 
     id: str
-    values: Mapping[str, float]
+    values: dict[str, float]
 
 
 def _values(params: SamplingParams) -> dict[str, float]:
@@ -31,6 +32,7 @@ def _values(params: SamplingParams) -> dict[str, float]:
 EXACT: Final = "exact"
 BALANCED: Final = "balanced"
 CREATIVE: Final = "creative"
+OWN: Final = "model"
 PRESETS: Final = (
     Preset(EXACT, _values(GREEDY)),
     Preset(BALANCED, _values(SamplingParams())),
@@ -42,14 +44,22 @@ PRESETS: Final = (
 _BY_ID: Final = {preset.id: preset for preset in PRESETS}
 
 
-def values_of(preset: str) -> Mapping[str, float]:
-    """What a preset sets; nothing for "custom" and for one that is not known."""
+def values_of(preset: str, own: Mapping[str, float]) -> Mapping[str, float]:
+    """What a preset sets; nothing for "custom" and for one that is not known.
+
+    Args:
+        preset: Its id.
+        own: How the model's makers sample it; what they do not say is balanced.
+    """
+    if preset == OWN:
+        return _BY_ID[BALANCED].values | {name: value for name, value in own.items() if name in NAMES}
     return _BY_ID[preset].values if preset in _BY_ID else {}
 
 
-def preset_of(values: Mapping[str, Any]) -> str:
+def preset_of(values: Mapping[str, Any], own: Mapping[str, float] = MappingProxyType({})) -> str:
     """The preset whose values these are, or "custom"; a temperature of 0 is exact whatever the others are."""
     if values["temperature"] == 0 and values["repetition_penalty"] == 1:
         return EXACT
     held = {name: values[name] for name in NAMES}
-    return next((preset.id for preset in PRESETS if dict(preset.values) == held), CUSTOM)
+    found = next((preset.id for preset in PRESETS if preset.values == held), CUSTOM)
+    return OWN if found == CUSTOM and values_of(OWN, own) == held else found

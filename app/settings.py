@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,6 +44,7 @@ class Settings(QObject):
         self.trouble = ""
         self._stored = self._read()
         self._values = {setting.name: _usable(setting, self._stored) for setting in SETTINGS}
+        self._own: dict[str, float] = {}
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(SAVE_DELAY_MS)
@@ -52,7 +54,7 @@ class Settings(QObject):
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - its kind is in the declaration
         """The value of a setting."""
-        return presets.preset_of(self._values) if name == PRESET else self._values[name]
+        return presets.preset_of(self._values, self._own) if name == PRESET else self._values[name]
 
     def set(self, name: str, value: object) -> None:
         """Change a setting.
@@ -62,7 +64,7 @@ class Settings(QObject):
         """
         checked = _BY_NAME[name].check(value)
         if name == PRESET:
-            for part, wanted in presets.values_of(checked).items():
+            for part, wanted in presets.values_of(checked, self._own).items():
                 self.set(part, wanted)
         elif checked != self._values[name]:
             before = self.get(PRESET)
@@ -71,6 +73,13 @@ class Settings(QObject):
             self.changed.emit(name)
             if self.get(PRESET) != before:
                 self.changed.emit(PRESET)
+
+    def set_own_sampling(self, values: Mapping[str, float]) -> None:
+        """Take how the loaded model's makers sample it, for the preset of that name."""
+        before = self.get(PRESET)
+        self._own = dict(values)
+        if self.get(PRESET) != before:
+            self.changed.emit(PRESET)
 
     def reset(self, name: str) -> None:
         """Go back to the default."""

@@ -50,6 +50,7 @@ class ModelInfo:
         kv_bytes_per_token: Memory that one token of a conversation costs.
         load_s: Seconds the load took.
         end_ids: Tokens that end a reply.
+        sampling: How its makers sample it, by the names of `SamplingParams`; empty where they do not say.
         tool_style: How the model writes calls of tools, as `engine.tools.ToolStyle`; None if it knows none.
     """
 
@@ -68,6 +69,7 @@ class ModelInfo:
     runner: str = ""
     memory: MemoryState | None = None
     end_ids: frozenset[int] = frozenset()
+    sampling: tuple[tuple[str, float], ...] = ()
     tool_style: ToolStyle | None = None
 
 

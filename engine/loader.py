@@ -18,6 +18,7 @@ from engine.explain.plan import memory_base
 from engine.generate import ChunkPacer
 from engine.kv_disk import KVDisk
 from engine.kv_store import KVStore
+from engine.models.own_sampling import own_sampling
 from engine.models.registry import ModelEntry
 from engine.prompt import PromptBuilder, load_prompt_builder
 from engine.runner import AnyRunner
@@ -70,7 +71,8 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
     info = _describe(entry, chosen, choice, time.perf_counter() - began, prompt.tokenizer.end_ids)
     footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk, config.kv_dtype)
     memory = memory_base(plan, footprint, runner, budget)
-    info = dataclasses.replace(info, memory=memory, tool_style=prompt.tool_style)
+    sampling = own_sampling(entry.folder)
+    info = dataclasses.replace(info, memory=memory, tool_style=prompt.tool_style, sampling=sampling)
     return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), chosen.pending)
 
 

@@ -135,7 +135,7 @@ class AssistantEditor(QWidget):
         if manner == presets.CUSTOM:
             return
         rest = {name: value for name, value in self._shown.sampling.items() if name not in presets.NAMES}
-        self._take(replace(self._shown, sampling=rest | dict(presets.values_of(manner))))
+        self._take(replace(self._shown, sampling=rest | dict(presets.values_of(manner, {}))))
 
     def _take(self, assistant: Assistant) -> None:
         if self._shown.builtin or assistant == self._shown:
@@ -210,7 +210,8 @@ def _manners() -> Setting:
     """The presets of the settings, and what the settings say as the first choice."""
     declared = next(setting for setting in SETTINGS if setting.name == "preset")
     first = {AS_SET: translate("assistant_editor", "As the settings say")}
-    return replace(declared, default=AS_SET, choices=first | dict(declared.choices))
+    rest = {preset: label for preset, label in declared.choices.items() if preset != presets.OWN}
+    return replace(declared, default=AS_SET, choices=first | rest)
 
 
 def _models(models: Mapping[str, str]) -> Setting:

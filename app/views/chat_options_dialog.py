@@ -128,9 +128,9 @@ class ChatOptionsDialog(QDialog):
     def _take_greedy(self, greedy: bool) -> None:
         rest = {name: value for name, value in self._sampling.items() if name not in presets.NAMES}
         if greedy:
-            rest |= presets.values_of(presets.EXACT)
+            rest |= presets.values_of(presets.EXACT, {})
         elif self._settings["temperature"] == 0:
-            rest |= presets.values_of(presets.BALANCED)
+            rest |= presets.values_of(presets.BALANCED, {})
         self._sampling = rest
 
     def _reset(self, name: str) -> None:

@@ -80,6 +80,21 @@ def test_a_preset_sets_its_values_and_says_custom_when_they_differ(qtbot, path):
     assert settings.sampling() == SamplingParams()
 
 
+def test_the_models_own_manner_is_as_its_makers_say(qtbot, path):
+    settings = Settings(path)
+    settings.set("preset", "model")
+    assert settings.get("preset") == "balanced", "where they say nothing"
+    settings.set_own_sampling({"temperature": 0.6, "top_k": 20})
+    assert settings.get("preset") == "balanced"
+    settings.set("preset", "model")
+    assert settings.get("preset") == "model"
+    assert settings.sampling() == SamplingParams(temperature=0.6, top_k=20)
+    with qtbot.waitSignal(settings.changed) as told:
+        settings.set_own_sampling({})
+    assert (told.args, settings.get("preset")) == (["preset"], "custom")
+    settings.save()
+
+
 def test_the_look_is_what_is_set(path):
     settings = Settings(path)
     assert settings.look() == DEFAULT_LOOK

@@ -71,6 +71,7 @@ def test_custom_sampling_is_said_but_cannot_be_chosen(dialog: SettingsDialog) ->
         "Exact (greedy)",
         "Balanced",
         "Creative",
+        "The model's own",
     ]
     dialog.show_value("preset", "custom")
     assert manner.text() == "Custom"

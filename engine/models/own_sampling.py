@@ -1,0 +1,30 @@
+"""How a model's makers sample it, as its generation_config.json says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from engine.config import SamplingParams
+from engine.models.model_folder import GENERATION
+from engine.tokenizer import read_json
+
+_NAMES: Final = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
+
+
+def own_sampling(folder: Path) -> tuple[tuple[str, float], ...]:
+    """The makers' values by the names of `SamplingParams`; empty where they name none, or none that can be used.
+
+    Raises:
+        BadModelFile: The file cannot be read.
+    """
+    given = read_json(folder / GENERATION)
+    if given.get("do_sample") is False:
+        return ()
+    named = ((name, given.get(name)) for name in _NAMES)
+    found = {name: value for name, value in named if isinstance(value, int | float) and not isinstance(value, bool)}
+    try:
+        SamplingParams(**found)  # type: ignore[arg-type]
+    except ValueError:
+        return ()
+    return tuple(found.items())
