@@ -2,7 +2,7 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en_US">
 <context>
-    <name>chats</name>
+    <name>chat_words</name>
     <message numerus="yes">
         <source>%n messages were deleted.</source>
         <translation type="unfinished">

@@ -8,11 +8,35 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Chat</source>
+        <source>Archive this chat</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Assistants…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Attach files…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation type="unfinished">对话</translation>
+    </message>
+    <message>
         <source>Check that reuse changes no answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Continue the last answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the last answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy this chat as Markdown</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -20,8 +44,36 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Export all chats…</source>
+        <translation type="unfinished">导出全部对话…</translation>
+    </message>
+    <message>
+        <source>Export this chat…</source>
+        <translation type="unfinished">导出这个对话…</translation>
+    </message>
+    <message>
+        <source>Find anything to do or open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import chats…</source>
+        <translation type="unfinished">导入对话…</translation>
+    </message>
+    <message>
         <source>Jump to the latest message</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Larger text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Light or dark</source>
+        <translation type="unfinished">浅色或深色</translation>
     </message>
     <message>
         <source>Loquat</source>
@@ -36,12 +88,36 @@
         <translation type="unfinished">新对话</translation>
     </message>
     <message>
+        <source>Next chat in the list</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Options of this chat…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pin or unpin this chat</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous chat in the list</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quick ask</source>
+        <translation type="unfinished">快速提问</translation>
+    </message>
+    <message>
         <source>Quit</source>
         <translation type="unfinished">退出</translation>
     </message>
     <message>
-        <source>Search all chats</source>
+        <source>Rename this chat</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search all chats</source>
+        <translation>搜索全部对话</translation>
     </message>
     <message>
         <source>Settings</source>
@@ -56,19 +132,31 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Smaller text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Stop the answer</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Use a model file…</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">使用模型文件…</translation>
     </message>
     <message>
         <source>Use a model folder…</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">使用模型文件夹…</translation>
     </message>
     <message>
         <source>View</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>title</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>words</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -76,11 +164,11 @@
     <name>archive_page</name>
     <message>
         <source>Archived chats</source>
-        <translation type="unfinished"></translation>
+        <translation>已归档的对话</translation>
     </message>
     <message>
         <source>Back to all chats (Esc)</source>
-        <translation type="unfinished"></translation>
+        <translation>返回全部对话 (Esc)</translation>
     </message>
 </context>
 <context>
@@ -325,6 +413,10 @@
         <source>At most {count} files can go with one question.</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>Attached: {name}, {details}</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>attachment_chip</name>
@@ -345,7 +437,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Write it into the question instead</source>
+        <source>Write it into the question instead (Ctrl+Shift+V does so at once)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -492,126 +584,149 @@
     </message>
 </context>
 <context>
+    <name>chat_check</name>
+    <message>
+        <source>A chat can be checked once a model is loaded.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reuse changed an answer, please report this: {equal} of {all} tokens equal, {kept} s with the cache, {fresh} s without.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reuse changed nothing: {equal} of {all} tokens equal, {kept} s with the cache, {fresh} s without.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer is still being written. Please wait for it, or press Stop.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no question in this chat yet, so nothing to check.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>chat_header</name>
     <message>
         <source>Archive</source>
-        <translation type="unfinished"></translation>
+        <translation>归档</translation>
     </message>
     <message>
         <source>As the system says</source>
-        <translation type="unfinished">跟随系统</translation>
+        <translation>跟随系统</translation>
     </message>
     <message>
         <source>Assistant and options…</source>
-        <translation type="unfinished"></translation>
+        <translation>助手与选项…</translation>
     </message>
     <message>
         <source>Check this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>检验这个对话</translation>
     </message>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished"></translation>
+        <translation>复制为 Markdown</translation>
     </message>
     <message>
         <source>Dark</source>
-        <translation type="unfinished">深色</translation>
+        <translation>深色</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">删除</translation>
+        <translation>删除</translation>
     </message>
     <message>
         <source>Export all chats…</source>
-        <translation type="unfinished"></translation>
+        <translation>导出全部对话…</translation>
     </message>
     <message>
         <source>Export this chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>导出这个对话…</translation>
     </message>
     <message>
         <source>Find in this chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>在对话中查找…</translation>
     </message>
     <message>
         <source>Import chats…</source>
-        <translation type="unfinished"></translation>
+        <translation>导入对话…</translation>
     </message>
     <message>
         <source>Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>检查器</translation>
     </message>
     <message>
         <source>Inspector (F12)</source>
-        <translation type="unfinished"></translation>
+        <translation>检查器 (F12)</translation>
     </message>
     <message>
         <source>Light</source>
-        <translation type="unfinished">浅色</translation>
+        <translation>浅色</translation>
     </message>
     <message>
         <source>Light or dark</source>
-        <translation type="unfinished"></translation>
+        <translation>浅色或深色</translation>
     </message>
     <message>
         <source>Load this model at the start</source>
-        <translation type="unfinished"></translation>
+        <translation>启动时加载这个模型</translation>
     </message>
     <message>
         <source>Loaded in {time}</source>
-        <translation type="unfinished"></translation>
+        <translation>加载用时 {time}</translation>
     </message>
     <message>
         <source>Model on its way</source>
-        <translation type="unfinished"></translation>
+        <translation>模型准备中</translation>
     </message>
     <message>
         <source>Model: {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>模型：{name}</translation>
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation>更多</translation>
     </message>
     <message>
         <source>No model</source>
-        <translation type="unfinished"></translation>
+        <translation>没有模型</translation>
     </message>
     <message>
         <source>Remove {name}…</source>
-        <translation type="unfinished"></translation>
+        <translation>移除 {name}…</translation>
     </message>
     <message>
         <source>Rename</source>
-        <translation type="unfinished"></translation>
+        <translation>重命名</translation>
     </message>
     <message>
         <source>Settings…</source>
-        <translation type="unfinished"></translation>
+        <translation>设置…</translation>
     </message>
     <message>
         <source>Show or hide the conversations (Ctrl+B)</source>
-        <translation type="unfinished"></translation>
+        <translation>显示或隐藏对话列表 (Ctrl+B)</translation>
     </message>
     <message>
         <source>Use a model file (GGUF)…</source>
-        <translation type="unfinished"></translation>
+        <translation>使用模型文件 (GGUF)…</translation>
     </message>
     <message>
         <source>Use a model folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>使用模型文件夹…</translation>
     </message>
     <message>
         <source>Why the answer is as fast as it is (F12)</source>
-        <translation type="unfinished"></translation>
+        <translation>回答为什么是这个速度 (F12)</translation>
     </message>
     <message>
         <source>{count} tokens of context, {size} each</source>
-        <translation type="unfinished"></translation>
+        <translation>上下文 {count} 个词元，每个 {size}</translation>
     </message>
     <message>
         <source>{millions} million parameters, {size} in memory</source>
-        <translation type="unfinished"></translation>
+        <translation>{millions} 百万参数，占内存 {size}</translation>
     </message>
 </context>
 <context>
@@ -665,7 +780,7 @@
     </message>
 </context>
 <context>
-    <name>chats</name>
+    <name>chat_words</name>
     <message numerus="yes">
         <source>%n messages were deleted.</source>
         <translation type="unfinished">
@@ -673,9 +788,22 @@
         </translation>
     </message>
     <message>
-        <source>A chat can be checked once a model is loaded.</source>
+        <source>The message was deleted.</source>
         <translation type="unfinished"></translation>
     </message>
+    <message numerus="yes">
+        <source>This conversation is longer than the model can hold: the %n oldest messages were not read for the last answer.</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>This conversation is longer than the model can hold: the oldest message was not read for the last answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>chats</name>
     <message>
         <source>Archived “{title}”.</source>
         <translation type="unfinished"></translation>
@@ -693,42 +821,16 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>No model is loaded.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The answer is still being written. Please wait for it, or press Stop.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>The check was given up, because something was asked.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The message was deleted.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>There is no question in this chat yet, so nothing to check.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This answer is still being written. Please wait for it, or press Stop.</source>
         <translation type="unfinished"></translation>
     </message>
-    <message numerus="yes">
-        <source>This conversation is longer than the model can hold: the %n oldest messages were not read for the last answer.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>This conversation is longer than the model can hold: the oldest message was not read for the last answer.</source>
-        <translation type="unfinished"></translation>
-    </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">重试</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -755,6 +857,13 @@
     </message>
     <message>
         <source>code</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>commands</name>
+    <message>
+        <source>Chats</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -832,112 +941,112 @@
     <name>conversation_delegate</name>
     <message>
         <source>New name</source>
-        <translation type="unfinished"></translation>
+        <translation>新名称</translation>
     </message>
 </context>
 <context>
     <name>conversation_menu</name>
     <message>
         <source>Archive</source>
-        <translation type="unfinished"></translation>
+        <translation>归档</translation>
     </message>
     <message>
         <source>Delete</source>
-        <translation type="unfinished">删除</translation>
+        <translation>删除</translation>
     </message>
     <message>
         <source>Delete the folder, keep its chats</source>
-        <translation type="unfinished"></translation>
+        <translation>删除文件夹，保留其中的对话</translation>
     </message>
     <message>
         <source>Export…</source>
-        <translation type="unfinished"></translation>
+        <translation>导出…</translation>
     </message>
     <message>
         <source>Fold</source>
-        <translation type="unfinished"></translation>
+        <translation>折叠</translation>
     </message>
     <message>
         <source>Move to folder</source>
-        <translation type="unfinished"></translation>
+        <translation>移到文件夹</translation>
     </message>
     <message>
         <source>New folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹…</translation>
     </message>
     <message>
         <source>Open</source>
-        <translation type="unfinished">打开</translation>
+        <translation>打开</translation>
     </message>
     <message>
         <source>Out of the folder</source>
-        <translation type="unfinished"></translation>
+        <translation>移出文件夹</translation>
     </message>
     <message>
         <source>Pin</source>
-        <translation type="unfinished"></translation>
+        <translation>置顶</translation>
     </message>
     <message>
         <source>Put back into the list</source>
-        <translation type="unfinished"></translation>
+        <translation>放回列表</translation>
     </message>
     <message>
         <source>Rename</source>
-        <translation type="unfinished"></translation>
+        <translation>重命名</translation>
     </message>
     <message>
         <source>Unfold</source>
-        <translation type="unfinished"></translation>
+        <translation>展开</translation>
     </message>
     <message>
         <source>Unpin</source>
-        <translation type="unfinished"></translation>
+        <translation>取消置顶</translation>
     </message>
 </context>
 <context>
     <name>conversation_model</name>
     <message>
         <source>Archived chats: {count}</source>
-        <translation type="unfinished"></translation>
+        <translation>已归档的对话：{count} 个</translation>
     </message>
     <message>
         <source>Folder {name}, chats: {count}, {state}</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹 {name}，{count} 个对话，{state}</translation>
     </message>
     <message>
         <source>folded</source>
-        <translation type="unfinished"></translation>
+        <translation>已折叠</translation>
     </message>
     <message>
         <source>open</source>
-        <translation type="unfinished"></translation>
+        <translation>已展开</translation>
     </message>
     <message>
         <source>{title}, an answer is being written</source>
-        <translation type="unfinished"></translation>
+        <translation>{title}，正在回答</translation>
     </message>
     <message>
         <source>{title}, {when}</source>
-        <translation type="unfinished"></translation>
+        <translation>{title}，{when}</translation>
     </message>
 </context>
 <context>
     <name>conversation_rows</name>
     <message>
         <source>Archived</source>
-        <translation type="unfinished"></translation>
+        <translation>已归档</translation>
     </message>
     <message>
         <source>Folders</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished">新对话</translation>
+        <translation>新对话</translation>
     </message>
     <message>
         <source>Pinned</source>
-        <translation type="unfinished"></translation>
+        <translation>已置顶</translation>
     </message>
 </context>
 <context>
@@ -963,6 +1072,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Too long</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Too long for the context</source>
         <translation type="unfinished"></translation>
     </message>
@@ -979,12 +1092,16 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>{count} not read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{left} of {limit} left</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{seconds} s</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">{seconds} 秒</translation>
     </message>
 </context>
 <context>
@@ -1311,8 +1428,8 @@
         <translation>阅读用衬线体</translation>
     </message>
     <message>
-        <source>Sets the five values below; exact gives the same answer to the same question.</source>
-        <translation>设定下面五个值；“精确”对同样的问题给出同样的回答。</translation>
+        <source>Sets the five values below: exact repeats itself, the model&apos;s own is as its makers say.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Smaller ones let more of a conversation fit into memory, a little less exactly.</source>
@@ -1341,6 +1458,10 @@
     <message>
         <source>Text size</source>
         <translation>文字大小</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The one colour for what is chosen, pressed or live.</source>
@@ -2487,79 +2608,67 @@
     <name>export_dialog</name>
     <message>
         <source>1 chat</source>
-        <translation type="unfinished"></translation>
+        <translation>1 个对话</translation>
     </message>
     <message>
         <source>All chats</source>
-        <translation type="unfinished"></translation>
+        <translation>全部对话</translation>
     </message>
     <message>
         <source>Begins to write.</source>
-        <translation type="unfinished"></translation>
+        <translation>开始写入。</translation>
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished"></translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>Complete, with all versions. Loquat can import it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>完整，包含所有版本。Loquat 可以重新导入。</translation>
     </message>
     <message>
         <source>Export chats</source>
-        <translation type="unfinished"></translation>
+        <translation>导出对话</translation>
     </message>
     <message>
         <source>Export to</source>
-        <translation type="unfinished"></translation>
+        <translation>导出到</translation>
     </message>
     <message>
         <source>Export…</source>
-        <translation type="unfinished"></translation>
+        <translation>导出…</translation>
     </message>
     <message>
         <source>It is empty.</source>
-        <translation type="unfinished"></translation>
+        <translation>这个对话是空的。</translation>
     </message>
     <message>
         <source>Loquat chats</source>
-        <translation type="unfinished"></translation>
+        <translation>Loquat 对话</translation>
     </message>
     <message>
         <source>Show in the folder</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The chat is in {path}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The export was given up.</source>
-        <translation type="unfinished"></translation>
+        <translation>在文件夹中显示</translation>
     </message>
     <message>
         <source>The files are written to this machine and go nowhere else.</source>
-        <translation type="unfinished"></translation>
+        <translation>文件只写到这台电脑上，不会传到别处。</translation>
     </message>
     <message>
         <source>This chat</source>
-        <translation type="unfinished">此对话</translation>
+        <translation>这个对话</translation>
     </message>
     <message>
         <source>To read, print or publish: what is on view, as text.</source>
-        <translation type="unfinished"></translation>
+        <translation>用于阅读、打印或发布：以文本形式保存所见内容。</translation>
     </message>
     <message>
         <source>{count} chats</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{count} chats are in {path}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} 个对话</translation>
     </message>
     <message>
         <source>{done} of {total} chats are written.</source>
-        <translation type="unfinished"></translation>
+        <translation>已写入 {done} 个对话，共 {total} 个。</translation>
     </message>
 </context>
 <context>
@@ -2593,27 +2702,27 @@
     <name>folder_dialog</name>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Chats can be dragged onto it, or moved with their menu.</source>
-        <translation type="unfinished"></translation>
+        <translation>可以把对话拖进来，或用对话的菜单移入。</translation>
     </message>
     <message>
         <source>Create</source>
-        <translation type="unfinished"></translation>
+        <translation>创建</translation>
     </message>
     <message>
         <source>Name</source>
-        <translation type="unfinished">名称</translation>
+        <translation>名称</translation>
     </message>
     <message>
         <source>Name of the folder</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹名称</translation>
     </message>
     <message>
         <source>New folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新建文件夹</translation>
     </message>
 </context>
 <context>
@@ -2634,7 +2743,7 @@
     <name>found_rows</name>
     <message>
         <source>There are more. Another word narrows them down.</source>
-        <translation type="unfinished"></translation>
+        <translation>还有更多结果，再加一个词可以缩小范围。</translation>
     </message>
 </context>
 <context>
@@ -2664,11 +2773,11 @@
     <name>history_values</name>
     <message>
         <source>Answer</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">回答</translation>
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">对话</translation>
     </message>
     <message>
         <source>Model</source>
@@ -2751,67 +2860,43 @@
     <name>import_dialog</name>
     <message>
         <source>And others: {count}</source>
-        <translation type="unfinished"></translation>
+        <translation>另外还有：{count}</translation>
     </message>
     <message>
         <source>Begins to read.</source>
-        <translation type="unfinished"></translation>
+        <translation>开始读取。</translation>
     </message>
     <message>
         <source>Choose a file…</source>
-        <translation type="unfinished"></translation>
+        <translation>选择文件…</translation>
     </message>
     <message>
         <source>Exports</source>
-        <translation type="unfinished"></translation>
+        <translation>导出文件</translation>
     </message>
     <message>
         <source>From Loquat&apos;s JSON, from ChatGPT&apos;s export (its ZIP or conversations.json), or Open WebUI&apos;s JSON.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Here already: {count}.</source>
-        <translation type="unfinished"></translation>
+        <translation>可导入 Loquat 的 JSON、ChatGPT 的导出（ZIP 或 conversations.json），或 Open WebUI 的 JSON。</translation>
     </message>
     <message>
         <source>Import</source>
-        <translation type="unfinished"></translation>
+        <translation>导入</translation>
     </message>
     <message>
         <source>Import chats</source>
-        <translation type="unfinished"></translation>
+        <translation>导入对话</translation>
     </message>
     <message>
         <source>Import from</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Left out: {count}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>No chat was added.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>One chat was added and stands in the list.</source>
-        <translation type="unfinished"></translation>
+        <translation>导入来源</translation>
     </message>
     <message>
         <source>Or drop it here. Chats that are here already are kept as they are.</source>
-        <translation type="unfinished"></translation>
+        <translation>或拖到这里。已有的对话保持不变。</translation>
     </message>
     <message>
         <source>Reads {name}: {progress}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The import was given up. Nothing was changed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{count} chats were added and stand in the list.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取 {name}：{progress}</translation>
     </message>
 </context>
 <context>
@@ -2822,7 +2907,7 @@
     </message>
     <message>
         <source>Inspector</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">检查器</translation>
     </message>
     <message>
         <source>Turn</source>
@@ -2999,7 +3084,7 @@
     </message>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">复制为 Markdown</translation>
     </message>
     <message>
         <source>Copy as plain text</source>
@@ -3035,7 +3120,7 @@
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">更多</translation>
     </message>
     <message>
         <source>Next version</source>
@@ -3077,7 +3162,7 @@
     <name>message_view</name>
     <message>
         <source>Answer</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">回答</translation>
     </message>
     <message>
         <source>Question</source>
@@ -3099,15 +3184,15 @@
     <name>notice_bar</name>
     <message>
         <source>Copy details</source>
-        <translation type="unfinished"></translation>
+        <translation>复制详情</translation>
     </message>
     <message>
         <source>Copy the technical details</source>
-        <translation type="unfinished"></translation>
+        <translation>复制技术详情</translation>
     </message>
     <message>
         <source>Dismiss</source>
-        <translation type="unfinished"></translation>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>
@@ -3133,23 +3218,23 @@
     <name>progress_card</name>
     <message>
         <source>Answering this chat with the cache and without</source>
-        <translation type="unfinished"></translation>
+        <translation>分别用缓存和不用缓存回答这个对话</translation>
     </message>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>question {number} of {total}</source>
-        <translation type="unfinished"></translation>
+        <translation>第 {number} 个问题，共 {total} 个</translation>
     </message>
     <message>
         <source>{done} of {total}</source>
-        <translation type="unfinished"></translation>
+        <translation>{done} / {total}</translation>
     </message>
     <message>
         <source>{time} left</source>
-        <translation type="unfinished"></translation>
+        <translation>还需 {time}</translation>
     </message>
 </context>
 <context>
@@ -3228,38 +3313,38 @@
     <name>search_field</name>
     <message>
         <source>Clear the search (Esc)</source>
-        <translation type="unfinished"></translation>
+        <translation>清除搜索 (Esc)</translation>
     </message>
     <message>
         <source>Search all chats</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索全部对话</translation>
     </message>
     <message>
         <source>Search all chats ({keys})</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索全部对话 ({keys})</translation>
     </message>
 </context>
 <context>
     <name>search_results</name>
     <message>
         <source>Answer</source>
-        <translation type="unfinished"></translation>
+        <translation>回答</translation>
     </message>
     <message>
         <source>Chat {title}, {when}</source>
-        <translation type="unfinished"></translation>
+        <translation>对话 {title}，{when}</translation>
     </message>
     <message>
         <source>What was found</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索结果</translation>
     </message>
     <message>
         <source>You</source>
-        <translation type="unfinished"></translation>
+        <translation>你</translation>
     </message>
     <message>
         <source>{who}: {text}, {when}</source>
-        <translation type="unfinished"></translation>
+        <translation>{who}：{text}，{when}</translation>
     </message>
 </context>
 <context>
@@ -3278,6 +3363,13 @@
     </message>
     <message>
         <source>There is nothing to send yet. Please type a question.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>sessions</name>
+    <message>
+        <source>No model is loaded.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3384,32 +3476,33 @@
     <name>sidebar</name>
     <message>
         <source>Conversations</source>
-        <translation type="unfinished">对话</translation>
+        <translation>对话列表</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished">新对话</translation>
+        <translation>新对话</translation>
     </message>
     <message>
         <source>New chat ({keys})</source>
-        <translation type="unfinished"></translation>
+        <translation>新对话 ({keys})</translation>
     </message>
     <message>
         <source>Nothing was found for “{query}”.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有找到“{query}”。</translation>
     </message>
     <message>
         <source>Offline. Nothing leaves this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>离线。数据不会离开这台电脑。</translation>
     </message>
     <message>
         <source>Settings (Ctrl+,)</source>
-        <translation type="unfinished"></translation>
+        <translation>设置 (Ctrl+,)</translation>
     </message>
     <message>
         <source>Your conversations will stand here.
 They stay on this machine.</source>
-        <translation type="unfinished"></translation>
+        <translation>你的对话会列在这里。
+它们只留在这台电脑上。</translation>
     </message>
 </context>
 <context>
@@ -3423,90 +3516,90 @@ They stay on this machine.</source>
     <name>start_cards</name>
     <message>
         <source>A first model is on its way</source>
-        <translation type="unfinished"></translation>
+        <translation>第一个模型正在准备</translation>
     </message>
     <message>
         <source>Assistant {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>助手 {name}</translation>
     </message>
     <message>
         <source>Download, {size}</source>
-        <translation type="unfinished"></translation>
+        <translation>下载（{size}）</translation>
     </message>
     <message>
         <source>It is downloaded once. After that everything works offline.</source>
-        <translation type="unfinished"></translation>
+        <translation>只需下载一次，之后全部离线工作。</translation>
     </message>
     <message>
         <source>Load it once more, or use a model that you have (GGUF).</source>
-        <translation type="unfinished"></translation>
+        <translation>重新加载，或使用你已有的模型 (GGUF)。</translation>
     </message>
     <message>
         <source>There is no model yet</source>
-        <translation type="unfinished"></translation>
+        <translation>还没有模型</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished"></translation>
+        <translation>重试</translation>
     </message>
     <message>
         <source>Use a model file…</source>
-        <translation type="unfinished"></translation>
+        <translation>使用模型文件…</translation>
     </message>
     <message>
         <source>Use a model folder…</source>
-        <translation type="unfinished"></translation>
+        <translation>使用模型文件夹…</translation>
     </message>
     <message>
         <source>{name} is small and answers on any computer. {size} are downloaded once, then everything works offline. Or use a model that you have (GGUF).</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 很小，任何电脑都能运行。只需下载一次（{size}），之后全部离线工作。也可以使用你已有的模型 (GGUF)。</translation>
     </message>
     <message>
         <source>{size} are downloaded once. After that everything works offline.</source>
-        <translation type="unfinished"></translation>
+        <translation>只需下载一次（{size}），之后全部离线工作。</translation>
     </message>
 </context>
 <context>
     <name>start_page</name>
     <message>
         <source>Begin with an assistant</source>
-        <translation type="unfinished"></translation>
+        <translation>选择一个助手</translation>
     </message>
     <message>
         <source>Explain recursion with a Python example</source>
-        <translation type="unfinished"></translation>
+        <translation>用 Python 例子解释递归</translation>
     </message>
     <message>
         <source>Or ask one of these</source>
-        <translation type="unfinished"></translation>
+        <translation>或者问其中一个问题</translation>
     </message>
     <message>
         <source>The answer is made on this machine; nothing leaves it.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答在这台电脑上生成，数据不会离开。</translation>
     </message>
     <message>
         <source>Three ideas for a rainy Sunday</source>
-        <translation type="unfinished"></translation>
+        <translation>下雨的周日可以做的三件事</translation>
     </message>
     <message>
         <source>What would you like to know?</source>
-        <translation type="unfinished"></translation>
+        <translation>你想知道什么？</translation>
     </message>
     <message>
         <source>Why is the sky blue?</source>
-        <translation type="unfinished"></translation>
+        <translation>天空为什么是蓝色的？</translation>
     </message>
     <message>
         <source>Write a short thank-you note to a neighbour</source>
-        <translation type="unfinished"></translation>
+        <translation>给邻居写一张简短的感谢便条</translation>
     </message>
     <message>
         <source>You can type already. The answer comes as soon as the model is ready.</source>
-        <translation type="unfinished"></translation>
+        <translation>现在就可以输入，模型一准备好就会回答。</translation>
     </message>
     <message>
         <source>You can write already; an answer needs a model.</source>
-        <translation type="unfinished"></translation>
+        <translation>现在就可以写，但回答需要模型。</translation>
     </message>
 </context>
 <context>
@@ -3615,14 +3708,14 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>{seconds} s</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">{seconds} 秒</translation>
     </message>
 </context>
 <context>
     <name>title_field</name>
     <message>
         <source>Title of the conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>对话标题</translation>
     </message>
 </context>
 <context>
@@ -3653,7 +3746,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>Answer</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">回答</translation>
     </message>
     <message>
         <source>Question</source>
@@ -3748,15 +3841,15 @@ They stay on this machine.</source>
     <name>transfer_dialog</name>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>What was left out, and why</source>
-        <translation type="unfinished"></translation>
+        <translation>遗漏的内容及原因</translation>
     </message>
 </context>
 <context>
@@ -3882,7 +3975,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>Answer</source>
-        <translation type="unfinished"></translation>
+        <translation type="unfinished">回答</translation>
     </message>
     <message>
         <source>Computed</source>
@@ -4110,99 +4203,99 @@ They stay on this machine.</source>
     <name>words</name>
     <message>
         <source>Answers</source>
-        <translation type="unfinished">回答</translation>
+        <translation>正在回答</translation>
     </message>
     <message>
         <source>Cut off: the context or the length limit is full</source>
-        <translation type="unfinished"></translation>
+        <translation>已截断：上下文或长度已达上限</translation>
     </message>
     <message>
         <source>Interrupted</source>
-        <translation type="unfinished"></translation>
+        <translation>已中断</translation>
     </message>
     <message>
         <source>Last week</source>
-        <translation type="unfinished"></translation>
+        <translation>最近一周</translation>
     </message>
     <message>
         <source>MMMM</source>
-        <translation type="unfinished"></translation>
+        <translation>M月</translation>
     </message>
     <message>
         <source>MMMM yyyy</source>
-        <translation type="unfinished"></translation>
+        <translation>yyyy年M月</translation>
     </message>
     <message>
         <source>Online, only to download the model. Your chats stay here.</source>
-        <translation type="unfinished"></translation>
+        <translation>联网，仅用于下载模型。你的对话只留在这里。</translation>
     </message>
     <message>
         <source>Reads 1 new token, {share} %</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取 1 个新词元，{share} %</translation>
     </message>
     <message>
         <source>Reads the question</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取问题</translation>
     </message>
     <message>
         <source>Reads {count} new tokens, {share} %</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取 {count} 个新词元，{share} %</translation>
     </message>
     <message>
         <source>Stopped</source>
-        <translation type="unfinished"></translation>
+        <translation>已停止</translation>
     </message>
     <message>
         <source>The message above did not fit the context and was not read for the last answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>上面这条消息超出了上下文，上次回答时没有读取。</translation>
     </message>
     <message>
         <source>The {count} messages above did not fit the context and were not read for the last answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>上面 {count} 条消息超出了上下文，上次回答时没有读取。</translation>
     </message>
     <message>
         <source>Today</source>
-        <translation type="unfinished"></translation>
+        <translation>今天</translation>
     </message>
     <message>
         <source>Waits for its turn</source>
-        <translation type="unfinished"></translation>
+        <translation>等待轮到它</translation>
     </message>
     <message>
         <source>Waits for the model</source>
-        <translation type="unfinished"></translation>
+        <translation>等待模型</translation>
     </message>
     <message>
         <source>Yesterday</source>
-        <translation type="unfinished"></translation>
+        <translation>昨天</translation>
     </message>
     <message>
         <source>d MMM</source>
-        <translation type="unfinished"></translation>
+        <translation>M月d日</translation>
     </message>
     <message>
         <source>d MMM yyyy</source>
-        <translation type="unfinished"></translation>
+        <translation>yyyy年M月d日</translation>
     </message>
     <message>
         <source>now</source>
-        <translation type="unfinished"></translation>
+        <translation>刚刚</translation>
     </message>
     <message>
         <source>{hours} h</source>
-        <translation type="unfinished"></translation>
+        <translation>{hours} 小时</translation>
     </message>
     <message>
         <source>{minutes} min</source>
-        <translation type="unfinished"></translation>
+        <translation>{minutes} 分钟</translation>
     </message>
     <message>
         <source>{minutes} min {seconds} s</source>
-        <translation type="unfinished"></translation>
+        <translation>{minutes} 分 {seconds} 秒</translation>
     </message>
     <message>
         <source>{seconds} s</source>
-        <translation type="unfinished"></translation>
+        <translation>{seconds} 秒</translation>
     </message>
 </context>
 </TS>
