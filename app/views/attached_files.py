@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.attachments import (
@@ -98,6 +99,7 @@ class AttachedFiles(QWidget):
             return
         chip = self._add(outcome.name, as_text)
         chip.show_attachment(outcome)
+        self._announce(chip)
         self._pasted = (chip, revision)
         self._fit()
         self.changed.emit()
@@ -164,6 +166,7 @@ class AttachedFiles(QWidget):
         if isinstance(outcome, Attachment):
             chip.show_attachment(outcome)
             self._row.arrange()
+            self._announce(chip)
         else:
             self._drop(chip)
             self._refuse(outcome)
@@ -175,6 +178,11 @@ class AttachedFiles(QWidget):
             self.model_found.emit(outcome.path)
         else:
             self.refused.emit(outcome.sentence)
+
+    def _announce(self, chip: AttachmentChip) -> None:
+        """Say to a screen reader, whose focus is in the field, what was attached."""
+        said = translate("attached_files", "Attached: {name}, {details}").format(name=chip.name, details=chip.details)
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))
 
     def _fit(self) -> None:
         self.setVisible(bool(self.chips))

@@ -42,7 +42,7 @@ class AttachmentChip(QWidget):
         self._as_text = QuietButton(
             theme,
             translate("attachment_chip", "Paste as text"),
-            translate("attachment_chip", "Write it into the question instead"),
+            translate("attachment_chip", "Write it into the question instead (Ctrl+Shift+V does so at once)"),
             self,
         )
         self._as_text.setVisible(as_text)

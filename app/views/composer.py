@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.attachments import LONG_PASTE, DropKind, fits_field, images_refused, kind_of_drop, local_paths
@@ -27,6 +27,7 @@ from app.views.editor import QuestionEditor
 from app.views.queued_line import QueuedLine
 from app.views.slash_menu import SlashMenu
 
+_PLAIN_PASTE: Final = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier  # with V
 _NARROW: Final = 480  # pixels; below this width the buttons say less
 
 
@@ -252,13 +253,25 @@ class Composer(QFrame):
             return True
         if event.matches(QKeySequence.StandardKey.Undo):
             return self.files.undo_paste(self.editor.document().revision())
-        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
-            return False
-        if event.key() == Qt.Key.Key_Up and self.editor.in_first_line:
+        if event.key() == Qt.Key.Key_V and event.modifiers() == _PLAIN_PASTE:
+            return self._paste_text()
+        return not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and self._take_arrow(event.key())
+
+    def _take_arrow(self, key: int) -> bool:
+        if key == Qt.Key.Key_Up and self.editor.in_first_line:
             return self._step_history(older=True)
-        if event.key() == Qt.Key.Key_Down and self.editor.in_last_line:
+        if key == Qt.Key.Key_Down and self.editor.in_last_line:
             return self._step_history(older=False)
         return False
+
+    def _paste_text(self) -> bool:
+        """Paste into the field however long it is, as far as the field stays quick with it."""
+        clipboard = QGuiApplication.clipboard()
+        if fits_field(clipboard.text()):
+            self.type(clipboard.text())
+        else:
+            self.take_mime(clipboard.mimeData())
+        return True
 
     def _step_history(self, older: bool) -> bool:
         if self._written and not self.editor.blank:

@@ -30,11 +30,15 @@ class Saying:
 def cost_saying(cost: DraftCost) -> Saying:
     """What sending a draft costs, and what of the context is left then; a warning where something does not fit."""
     if max(cost.prompt_tokens, cost.draft_tokens) > cost.context_limit:
-        return Saying((_too_long(cost), translate("cost_line", "Too long for the context")), warning=True)
+        return Saying(
+            (_too_long(cost), translate("cost_line", "Too long for the context"), translate("cost_line", "Too long")),
+            warning=True,
+        )
     reads = _reads(cost)
     if cost.left_out:
         unread = _unread(cost.left_out)
-        return Saying((f"{unread} · {reads}", unread), warning=True)
+        briefly = translate("cost_line", "{count} not read").format(count=words.count(cost.left_out))
+        return Saying((f"{unread} · {reads}", unread, briefly), warning=True)
     left = translate("cost_line", "{left} of {limit} left").format(
         left=words.count(cost.context_limit - cost.prompt_tokens), limit=words.count(cost.context_limit)
     )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import (
+    QAccessible,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
@@ -490,6 +491,29 @@ def test_a_long_paste_can_be_text(composer: Any) -> None:
     assert composer.files.chips == ()
     assert composer.text == "Look: " + "word " * 2_400
     assert composer.editor.hasFocus()
+
+
+def test_ctrl_shift_v_pastes_text_at_once_if_the_field_can_hold_it(composer: Any) -> None:
+    held = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier)
+    QGuiApplication.clipboard().setText("word " * 2_400)
+    press(composer, Qt.Key.Key_V, *held)
+    assert composer.text == "word " * 2_400
+    assert composer.files.chips == ()
+    composer.clear()
+    QGuiApplication.clipboard().setText("word " * 50_000)
+    press(composer, Qt.Key.Key_V, *held)
+    assert composer.text == ""
+    assert len(composer.files.chips) == 1
+
+
+def test_what_was_attached_is_told_to_a_screen_reader(
+    composer: Any, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(QAccessible, "updateAccessibility", lambda event: told.append(event.message()))
+    (tmp_path / "notes.txt").write_text("Some notes.")
+    composer.attach([tmp_path / "notes.txt"])
+    qtbot.waitUntil(lambda: told == ["Attached: notes.txt, 11 B"])
 
 
 @pytest.mark.parametrize("piece", ["a line of words\n", "words ", "x"])
