@@ -41,7 +41,7 @@ END_TOKEN = 2
 POLL_S = 0.002
 
 
-def model_info(name: str = "scripted") -> ModelInfo:
+def model_info(name: str = "scripted", end_ids: frozenset[int] = frozenset()) -> ModelInfo:
     return ModelInfo(
         name=name,
         label=f"Scripted {name}",
@@ -55,6 +55,7 @@ def model_info(name: str = "scripted") -> ModelInfo:
         weight_bytes=540_000_000,
         kv_bytes_per_token=46_080,
         load_s=1.5,
+        end_ids=end_ids,
     )
 
 
