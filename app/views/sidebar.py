@@ -47,6 +47,13 @@ class _Promise(QWidget):
         """What it says."""
         return self._label.text()
 
+    def show_search_problem(self, sentence: str) -> None:
+        """Say why nothing can be searched, in the place of the results."""
+        if self._search.wanted:
+            self._result = SearchResult(self._search.wanted)
+            self._nothing.setText(sentence)
+            self._choose_page()
+
     def show_online(self, sentence: str) -> None:
         """Say what the network is used for; empty for nothing."""
         self._online = sentence
@@ -244,6 +251,13 @@ class Sidebar(QFrame):
             text = translate("sidebar", "Nothing was found for “{query}”.")
             self._nothing.setText(text.format(query=result.query))
         self._choose_page()
+
+    def show_search_problem(self, sentence: str) -> None:
+        """Say why nothing can be searched, in the place of the results."""
+        if self._search.wanted:
+            self._result = SearchResult(self._search.wanted)
+            self._nothing.setText(sentence)
+            self._choose_page()
 
     def show_online(self, sentence: str | None) -> None:
         """Say below the list what the network is used for; None or nothing: that nothing leaves this machine."""

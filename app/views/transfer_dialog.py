@@ -31,6 +31,7 @@ class OptionCard(QPushButton):
         self.setObjectName("example")
         self.setCheckable(True)
         self.setAutoExclusive(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)  # as high as its neighbour
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 10, 14, 10)

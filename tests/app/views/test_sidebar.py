@@ -243,6 +243,8 @@ def test_nothing_found_is_said_and_results_that_come_too_late_are_not_shown(side
     find(sidebar, qtbot, "zebra")
     sidebar.show_results(SearchResult("zebra"))
     assert sidebar.sentence == "Nothing was found for “zebra”."
+    sidebar.show_search_problem("The conversations cannot be searched at the moment.")
+    assert sidebar.sentence == "The conversations cannot be searched at the moment."
     sidebar.search_field.give_up()
     sidebar.show_results(FOUND)
     assert sidebar.list.isVisible()
