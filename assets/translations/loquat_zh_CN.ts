@@ -175,15 +175,15 @@
     <name>assistant_button</name>
     <message>
         <source>Assistant: {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>助手：{name}</translation>
     </message>
     <message>
         <source>Choose the assistant, now {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>选择助手，当前为 {name}</translation>
     </message>
     <message>
         <source>Plain</source>
-        <translation type="unfinished">普通</translation>
+        <translation>普通</translation>
     </message>
 </context>
 <context>
@@ -411,81 +411,81 @@
     <name>attached_files</name>
     <message>
         <source>At most {count} files can go with one question.</source>
-        <translation type="unfinished"></translation>
+        <translation>一个问题最多可附带 {count} 个文件。</translation>
     </message>
     <message>
         <source>Attached: {name}, {details}</source>
-        <translation type="unfinished"></translation>
+        <translation>已附加：{name}，{details}</translation>
     </message>
 </context>
 <context>
     <name>attachment_chip</name>
     <message>
         <source>Attachment {name}, {details}. Delete removes it.</source>
-        <translation type="unfinished"></translation>
+        <translation>附件 {name}，{details}。按 Delete 键移除。</translation>
     </message>
     <message>
         <source>Paste as text</source>
-        <translation type="unfinished"></translation>
+        <translation>粘贴为文本</translation>
     </message>
     <message>
         <source>Reads it…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取…</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>移除 {name}</translation>
     </message>
     <message>
         <source>Write it into the question instead (Ctrl+Shift+V does so at once)</source>
-        <translation type="unfinished"></translation>
+        <translation>改为写入问题中（按 Ctrl+Shift+V 可直接粘贴为文本）</translation>
     </message>
     <message>
         <source>about 1 token</source>
-        <translation type="unfinished"></translation>
+        <translation>约 1 个词元</translation>
     </message>
     <message>
         <source>about {count} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>约 {count} 个词元</translation>
     </message>
 </context>
 <context>
     <name>attachments</name>
     <message>
         <source>Pasted text</source>
-        <translation type="unfinished"></translation>
+        <translation>粘贴的文本</translation>
     </message>
     <message>
         <source>This model reads text only.</source>
-        <translation type="unfinished"></translation>
+        <translation>此模型只能阅读文本。</translation>
     </message>
     <message>
         <source>{name} cannot be read: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法读取 {name}：{reason}。</translation>
     </message>
     <message>
         <source>{name} is a PDF. Loquat reads text files; copy its text and paste it here.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 是 PDF。Loquat 只读取文本文件；请复制其中的文字并粘贴到这里。</translation>
     </message>
     <message>
         <source>{name} is a folder. Please choose the files in it.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 是文件夹。请选择其中的文件。</translation>
     </message>
     <message>
         <source>{name} is empty.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 是空的。</translation>
     </message>
     <message>
         <source>{name} is not a file.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 不是文件。</translation>
     </message>
     <message>
         <source>{name} is not a text file.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 不是文本文件。</translation>
     </message>
     <message>
         <source>{name} is too large: at most 5 MB can be attached.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 太大：最多可附加 5 MB。</translation>
     </message>
 </context>
 <context>
@@ -871,63 +871,63 @@
     <name>composer</name>
     <message>
         <source>Ask anything. Drop a file to talk about it.</source>
-        <translation type="unfinished"></translation>
+        <translation>随便问点什么。拖入文件即可围绕它对话。</translation>
     </message>
     <message>
         <source>Attach</source>
-        <translation type="unfinished"></translation>
+        <translation>附件</translation>
     </message>
     <message>
         <source>Attach text files</source>
-        <translation type="unfinished"></translation>
+        <translation>附加文本文件</translation>
     </message>
     <message>
         <source>Enter sends</source>
-        <translation type="unfinished"></translation>
+        <translation>Enter 发送</translation>
     </message>
     <message>
         <source>Enter sends it after this answer</source>
-        <translation type="unfinished"></translation>
+        <translation>按 Enter，在这个回答之后发送</translation>
     </message>
     <message>
         <source>Enter sends, Shift+Enter breaks the line</source>
-        <translation type="unfinished"></translation>
+        <translation>Enter 发送，Shift+Enter 换行</translation>
     </message>
     <message>
         <source>Esc stops the answer</source>
-        <translation type="unfinished"></translation>
+        <translation>Esc 停止回答</translation>
     </message>
     <message>
         <source>Queue</source>
-        <translation type="unfinished"></translation>
+        <translation>排队</translation>
     </message>
     <message>
         <source>Reads {name}…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读取 {name}…</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished"></translation>
+        <translation>发送</translation>
     </message>
     <message>
         <source>Send the question (Enter)</source>
-        <translation type="unfinished"></translation>
+        <translation>发送问题（Enter）</translation>
     </message>
     <message>
         <source>Send the question after this answer (Enter)</source>
-        <translation type="unfinished"></translation>
+        <translation>在这个回答之后发送问题（Enter）</translation>
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished">停止</translation>
+        <translation>停止</translation>
     </message>
     <message>
         <source>Stop the answer (Esc)</source>
-        <translation type="unfinished"></translation>
+        <translation>停止回答（Esc）</translation>
     </message>
     <message>
         <source>Your question</source>
-        <translation type="unfinished"></translation>
+        <translation>你的问题</translation>
     </message>
 </context>
 <context>
@@ -1053,55 +1053,55 @@
     <name>cost_line</name>
     <message>
         <source>1 earlier message will not be read</source>
-        <translation type="unfinished"></translation>
+        <translation>有 1 条较早的消息不会被读取</translation>
     </message>
     <message>
         <source>Sending reads 1 new token</source>
-        <translation type="unfinished"></translation>
+        <translation>发送后读取 1 个新词元</translation>
     </message>
     <message>
         <source>Sending reads 1 new token, about {time}</source>
-        <translation type="unfinished"></translation>
+        <translation>发送后读取 1 个新词元，约 {time}</translation>
     </message>
     <message>
         <source>Sending reads {count} new tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>发送后读取 {count} 个新词元</translation>
     </message>
     <message>
         <source>Sending reads {count} new tokens, about {time}</source>
-        <translation type="unfinished"></translation>
+        <translation>发送后读取 {count} 个新词元，约 {time}</translation>
     </message>
     <message>
         <source>Too long</source>
-        <translation type="unfinished"></translation>
+        <translation>太长</translation>
     </message>
     <message>
         <source>Too long for the context</source>
-        <translation type="unfinished"></translation>
+        <translation>超出上下文长度</translation>
     </message>
     <message>
         <source>Too long: {count} tokens, and the context holds {limit}</source>
-        <translation type="unfinished"></translation>
+        <translation>太长：共 {count} 个词元，而上下文只能容纳 {limit} 个</translation>
     </message>
     <message>
         <source>{count} earlier messages will not be read</source>
-        <translation type="unfinished"></translation>
+        <translation>有 {count} 条较早的消息不会被读取</translation>
     </message>
     <message>
         <source>{count} new</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} 个新词元</translation>
     </message>
     <message>
         <source>{count} not read</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} 条不读取</translation>
     </message>
     <message>
         <source>{left} of {limit} left</source>
-        <translation type="unfinished"></translation>
+        <translation>剩余 {left} / {limit}</translation>
     </message>
     <message>
         <source>{seconds} s</source>
-        <translation type="unfinished">{seconds} 秒</translation>
+        <translation>{seconds} 秒</translation>
     </message>
 </context>
 <context>
@@ -1539,11 +1539,11 @@
     <name>drop_hint</name>
     <message>
         <source>Drop it to use this model</source>
-        <translation type="unfinished"></translation>
+        <translation>松开即可使用此模型</translation>
     </message>
     <message>
         <source>Drop to attach</source>
-        <translation type="unfinished"></translation>
+        <translation>松开即可附加</translation>
     </message>
 </context>
 <context>
@@ -3199,19 +3199,19 @@
     <name>palette</name>
     <message>
         <source>Actions and chats</source>
-        <translation type="unfinished"></translation>
+        <translation>操作与对话</translation>
     </message>
     <message>
         <source>Nothing is called “{query}”.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有名为“{query}”的项目。</translation>
     </message>
     <message>
         <source>Search actions and chats</source>
-        <translation type="unfinished"></translation>
+        <translation>搜索操作与对话</translation>
     </message>
     <message>
         <source>What would you like to do, or which chat to open?</source>
-        <translation type="unfinished"></translation>
+        <translation>想做什么，或者打开哪个对话？</translation>
     </message>
 </context>
 <context>
@@ -3241,58 +3241,58 @@
     <name>queued_line</name>
     <message>
         <source>Edit</source>
-        <translation type="unfinished"></translation>
+        <translation>编辑</translation>
     </message>
     <message>
         <source>Sent after this answer: {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>在这个回答之后发送：{text}</translation>
     </message>
     <message>
         <source>Take the waiting question back into the field</source>
-        <translation type="unfinished"></translation>
+        <translation>把等待发送的问题取回输入框</translation>
     </message>
 </context>
 <context>
     <name>quick_ask</name>
     <message>
         <source>Ask</source>
-        <translation type="unfinished"></translation>
+        <translation>提问</translation>
     </message>
     <message>
         <source>Ask anything</source>
-        <translation type="unfinished"></translation>
+        <translation>随便问点什么</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>复制</translation>
     </message>
     <message>
         <source>Copy the answer as Markdown</source>
-        <translation type="unfinished"></translation>
+        <translation>以 Markdown 复制回答</translation>
     </message>
     <message>
         <source>Enter asks, Esc hides</source>
-        <translation type="unfinished"></translation>
+        <translation>Enter 提问，Esc 隐藏</translation>
     </message>
     <message>
         <source>Go on in the window</source>
-        <translation type="unfinished"></translation>
+        <translation>在主窗口中继续</translation>
     </message>
     <message>
         <source>Open in Loquat</source>
-        <translation type="unfinished"></translation>
+        <translation>在 Loquat 中打开</translation>
     </message>
     <message>
         <source>Quick ask - Loquat</source>
-        <translation type="unfinished"></translation>
+        <translation>快速提问 - Loquat</translation>
     </message>
     <message>
         <source>Stop</source>
-        <translation type="unfinished">停止</translation>
+        <translation>停止</translation>
     </message>
     <message>
         <source>Your question</source>
-        <translation type="unfinished"></translation>
+        <translation>你的问题</translation>
     </message>
 </context>
 <context>
@@ -3509,7 +3509,7 @@ They stay on this machine.</source>
     <name>slash_menu</name>
     <message>
         <source>Commands</source>
-        <translation type="unfinished"></translation>
+        <translation>命令</translation>
     </message>
 </context>
 <context>
