@@ -58,7 +58,8 @@ def _nodes(found: dict[str, Any]) -> list[Node]:
 def _node(message: dict[str, Any]) -> Node:
     author, content, metadata = (mapping(message.get(name)) for name in ("author", "content", "metadata"))
     role = author.get("role")
-    said = _said(content, text(message.get("recipient")) or "all", from_tool=role == "tool")
+    recipient = text(message.get("recipient")) if role == "assistant" else ""
+    said = _said(content, recipient or "all", from_tool=role == "tool")
     if role == "user":
         said = "\n\n".join([*_file_notes(metadata), *([said] if said else [])])
     hidden = metadata.get("is_visually_hidden_from_conversation") is True or role not in ("user", "assistant", "tool")

@@ -131,17 +131,19 @@ class TransferJob(QObject):
         self.finished.emit(result)
 
     def _run(self) -> None:
+        self._done.emit(self._attempt())
+
+    def _attempt(self) -> TransferResult:
         try:
-            result = self._work(self._control)
+            return self._work(self._control)
         except Cancelled:
-            result = TransferResult(self._path, cancelled=True)
+            return TransferResult(self._path, cancelled=True)
         except EngineError as error:
             log.info("a transfer failed: %s", error.detail)
-            result = TransferResult(self._path, problem=error.sentence)
+            return TransferResult(self._path, problem=error.sentence)
         except (OSError, sqlite3.Error) as error:
             log.warning("a transfer failed: %s: %s", type(error).__name__, error)
-            result = TransferResult(self._path, problem=_sentence(error))
-        self._done.emit(result)
+            return TransferResult(self._path, problem=_sentence(error))
 
 
 def _sentence(error: Exception) -> str:

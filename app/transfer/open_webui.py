@@ -80,7 +80,7 @@ def _node(message_id: str, message: dict[str, Any]) -> Node:
         content = text(mapping(mapping(file.get("file")).get("data")).get("content"))
         if content:
             attachments.append(Attachment(text(file.get("name"), "file"), content))
-        else:
+        elif file:
             notes.append(_note(file))
     thinking = _REASONING.search(said)
     duration = _DURATION.search(thinking[1]) if thinking else None

@@ -102,14 +102,15 @@ def _entries(file: _Counted, name: str) -> Iterator[tuple[str, Any]]:
     if first not in (b"[", b"{"):
         raise BadFile(translate("transfer", "{file} is not a JSON file.").format(file=name))
     try:
-        events = iter(ijson.basic_parse(file, buf_size=READ_BYTES))
+        # Floats, because ijson 3.6 ends the process at an integer of more digits than Python converts.
+        events = iter(ijson.basic_parse(file, buf_size=READ_BYTES, use_float=True))
         if next(events)[0] == "start_array":
             yield from (("", value) for value in _elements(events))
         else:
             yield from _members(events)
         for _ in events:  # anything behind the end is an error
             pass
-    except (ijson.JSONError, ValueError, SystemError) as error:
+    except (ijson.JSONError, ValueError) as error:
         raise BadFile(
             translate("transfer", "{file} is damaged or not complete.").format(file=name), str(error)
         ) from error

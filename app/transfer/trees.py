@@ -98,10 +98,11 @@ class _Weaver:
                 waiting.extend((child, run) for child in reversed(below))
 
     def _enter(self, node: Node, run: _Run) -> _Run:
-        if node.role is None or not (node.text.strip() or node.attachments):
-            return run
-        if run.role == node.role:
+        said = bool(node.text.strip() or node.attachments)
+        if node.role is not None and node.role == run.role and (said or node.thinking_s is not None):
             return replace(run, nodes=(*run.nodes, node))
+        if node.role is None or not said:
+            return run
         return _Run(self._emit(run), node.role, (node,))
 
     def _emit(self, run: _Run) -> str | None:
