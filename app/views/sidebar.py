@@ -47,13 +47,6 @@ class _Promise(QWidget):
         """What it says."""
         return self._label.text()
 
-    def show_search_problem(self, sentence: str) -> None:
-        """Say why nothing can be searched, in the place of the results."""
-        if self._search.wanted:
-            self._result = SearchResult(self._search.wanted)
-            self._nothing.setText(sentence)
-            self._choose_page()
-
     def show_online(self, sentence: str) -> None:
         """Say what the network is used for; empty for nothing."""
         self._online = sentence
