@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
@@ -36,6 +37,7 @@ class Editor(QPlainTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().setDocumentMargin(0)
         self.document().documentLayout().documentSizeChanged.connect(lambda _size: self._fit())
+        self.textChanged.connect(self._fit)  # letters of another font change the height, not the number of lines
         self._fit()
 
     @property
@@ -95,11 +97,22 @@ class Editor(QPlainTextEdit):
         self.focus_changed.emit(False)
 
     def _fit(self) -> None:
-        lines = max(1, min(_MAX_LINES, int(self.document().documentLayout().documentSize().height())))
-        height = lines * self.fontMetrics().lineSpacing() + 4
+        height = self._height_of_lines(_MAX_LINES) + 4
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)
             self.height_changed.emit()
+
+    def _height_of_lines(self, most: int) -> int:
+        """Pixels of the first lines as they are drawn: those with letters of another font can be higher."""
+        heights: list[float] = []
+        block = self.document().begin()
+        while block.isValid() and len(heights) < most:
+            self.document().documentLayout().blockBoundingRect(block)  # lays it out, if it is not yet
+            layout = block.layout()
+            drawn = [layout.lineAt(number).height() for number in range(min(layout.lineCount(), most - len(heights)))]
+            heights += drawn or [float(self.fontMetrics().lineSpacing())]
+            block = block.next()
+        return ceil(sum(heights))
 
 
 class MessageEditor(Editor):

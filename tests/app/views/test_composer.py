@@ -185,6 +185,17 @@ def test_it_grows_with_its_text_up_to_ten_lines(composer: Any) -> None:
     assert composer.editor.height() == heights[0]
 
 
+@pytest.mark.parametrize("line", ["word", "推理为什么慢", "🙂", "שלום"])
+def test_no_line_is_cut_whatever_its_letters(composer: Any, line: str) -> None:
+    composer.set_text("\n".join([line] * 4))
+    QApplication.processEvents()
+    assert composer.editor.verticalScrollBar().maximum() == 0
+    composer.clear()
+    composer.editor.insertPlainText(line)
+    line_height = composer.editor.document().begin().layout().lineAt(0).height()
+    assert composer.editor.height() >= line_height + 4
+
+
 def test_a_line_that_wraps_counts_as_two(composer: Any) -> None:
     one = composer.editor.height()
     composer.set_text("many words " * 15)
