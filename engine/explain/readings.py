@@ -39,6 +39,7 @@ class Reading:
         cpu_s: Processor seconds of this process, all threads.
         busy_s: Processor seconds of all processes, on the processors this one may use.
         stolen_s: Processor seconds that the hypervisor gave to others.
+        waited_s: Seconds for which the thread that reads was ready to run and had no processor.
         major_faults: Pages of this process that were read from disk.
         switches: Times another process took the place of one of its threads.
         swapped_in: Bytes read back from swap, for all processes.
@@ -51,6 +52,7 @@ class Reading:
     cpu_s: float
     busy_s: float | None = None
     stolen_s: float | None = None
+    waited_s: float | None = None
     major_faults: int | None = None
     switches: int | None = None
     swapped_in: int | None = None
@@ -99,6 +101,7 @@ class Meter:
     ) -> None:
         self._collections = collections
         self._stat, self._vmstat = proc / "stat", proc / "vmstat"
+        self._schedule = proc / "thread-self" / "schedstat"
         self._limit = next((path for path in limits if _text(path)), None)
         self._processors = _usable_processors()
         self._linux = bool(_text(self._stat))
@@ -118,6 +121,7 @@ class Meter:
             cpu_s=time.process_time(),
             busy_s=busy,
             stolen_s=stolen,
+            waited_s=self._waited(),
             major_faults=faults,
             switches=switches,
             swapped_in=self._swapped_in(),
@@ -146,6 +150,10 @@ class Meter:
         pages = _counter(_text(self._vmstat), "pswpin") if self._linux else None
         return None if pages is None else pages * _PAGE
 
+    def _waited(self) -> float | None:
+        counts = _text(self._schedule).split()
+        return int(counts[1]) / 1e9 if len(counts) > 1 else None
+
     def _throttled(self) -> float | None:
         if self._limit is None:
             return None
@@ -172,6 +180,7 @@ def usage(phase: str, before: Reading, after: Reading, cores: int) -> Usage:
         cores=cores,
         cpu_s=own,
         others_cpu_s=None if own is None or busy is None else max(0.0, busy - own),
+        waited_s=seconds_between(before.waited_s, after.waited_s),
         major_faults=_difference(before.major_faults, after.major_faults),
         swapped_in_bytes=_difference(before.swapped_in, after.swapped_in),
         switches=_difference(before.switches, after.switches),

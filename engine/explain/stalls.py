@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.explain import words
+from engine.explain.figures import ratio
 from engine.explain.trace import Stall, StallCause, Usage
 
 _MOST_OF_IT: Final = 0.5  # of a gap: then it explains the gap
 _PART_OF_IT: Final = 0.3  # of a gap: withheld time, which is counted in coarse steps
 _FEW_PAGES: Final = 16
 _OTHERS: Final = 0.25  # of all processors
-_IDLE: Final = 0.25  # processor seconds a second, below which nothing is being computed
+_IDLE: Final = 0.2  # processor seconds a second, below which nothing is being computed
 _FULL: Final = 0.9  # of all processors
 
 
@@ -81,18 +82,27 @@ def _paged(seen: Evidence) -> _Found:
 
 
 def _grown(seen: Evidence) -> _Found:
-    # It is copied by one thread, which computes all the time.
-    if not seen.grown or seen.cpu_s < _MOST_OF_IT * seen.gap_s:
+    # Copying it keeps one thread busy.
+    if not seen.grown or seen.cpu_s < _IDLE * seen.gap_s:
         return _NOTHING
     return StallCause.CACHE_GROWTH, words.growth_detail(seen.grown)
 
 
 def _waited(seen: Evidence) -> _Found:
     """Another program had the processors, or there was something else to wait for."""
-    wall, cores, others = seen.window.wall_s or 0.0, seen.window.cores or 0, seen.window.others_cpu_s
-    share = None if others is None or wall * cores <= 0 else others / (wall * cores)
     idle = seen.cpu_s < _IDLE * seen.gap_s
-    full = share is not None and others is not None and others + (seen.window.cpu_s or 0.0) >= _FULL * wall * cores
-    if share is not None and share >= _OTHERS and (full or not idle):
-        return StallCause.OTHER_PROCESS, words.other_process_detail(min(1.0, share), cores)
+    share = ratio(seen.window.others_cpu_s, (seen.window.wall_s or 0.0) * (seen.window.cores or 0))
+    if share is not None and _crowded(seen, share, idle):
+        return StallCause.OTHER_PROCESS, words.other_process_detail(min(1.0, share), seen.window.cores or 0)
     return (StallCause.SLEPT, words.slept_detail(1000 * seen.cpu_s)) if idle else _NOTHING
+
+
+def _crowded(seen: Evidence, share: float, idle: bool) -> bool:
+    """Whether the engine would have computed had others not.
+
+    Its own thread may have waited for a processor, or one that helps it, for which it then waits busily.
+    """
+    if (seen.window.waited_s or 0.0) >= _PART_OF_IT * seen.gap_s:
+        return True
+    own = ratio(seen.window.cpu_s, (seen.window.wall_s or 0.0) * (seen.window.cores or 0)) or 0.0
+    return share >= _OTHERS and share + own >= _FULL and (not idle or seen.window.waited_s is None)

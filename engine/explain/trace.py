@@ -281,6 +281,7 @@ class Usage:
         cores: Processors there are.
         cpu_s: Processor seconds that Loquat used.
         others_cpu_s: Processor seconds that all other processes used.
+        waited_s: Seconds for which the engine's thread was ready to run and had no processor.
         major_faults: Pages of Loquat that had to be read from disk.
         swapped_in_bytes: Read back from swap, for all processes.
         switches: Times that another process took Loquat's place on a processor.
@@ -295,6 +296,7 @@ class Usage:
     cores: int | None = None
     cpu_s: float | None = None
     others_cpu_s: float | None = None
+    waited_s: float | None = None
     major_faults: int | None = None
     swapped_in_bytes: int | None = None
     switches: int | None = None

@@ -22,6 +22,7 @@ _BANDWIDTH_BOUND: Final = 0.6  # of what the machine can read: no step gets all 
 _MANY_FAULTS: Final = 256  # pages, 1 MB
 _BUSY: Final = 0.15  # of all processors, used by others while there was none to spare
 _FULL: Final = 0.85
+_IDLE: Final = 0.2  # processor seconds a second, below which nothing is being computed
 _BITS: Final = {"float32": 32.0, "float16": 16.0, "bfloat16": 16.0, "int8": 8.5, "nf4": 4.5, "int4": 5.0}
 _NOT_BROKEN: Final = (BreakReason.NONE, BreakReason.FIRST_TURN, BreakReason.NO_REUSE, BreakReason.NOT_KNOWN)
 
@@ -178,15 +179,21 @@ def _waited_s(use: Usage, threads: int) -> float:
 
 
 def _others_s(trace: TurnTrace) -> float:
-    """Seconds by which other programs made the turn longer, where there was no processor to spare for them."""
-    seconds = 0.0
-    for use in trace.usage:
-        room = (use.wall_s or 0.0) * (use.cores or 0)
-        share = ratio(use.others_cpu_s, room)
-        full = ratio((use.others_cpu_s or 0.0) + max(0.0, use.cpu_s or 0.0), room)
-        if share is not None and full is not None and share >= _BUSY and full >= _FULL:
-            seconds += (use.wall_s or 0.0) * min(1.0, share)
-    return seconds
+    """Seconds by which other programs made the turn longer."""
+    late = sum(max(0.0, stall.gap_ms) for stall in trace.stalls) / 1000  # each is counted by its own cause
+    return sum(_others_in(use, late if use.phase == "decode" else 0.0) for use in trace.usage)
+
+
+def _others_in(use: Usage, late_s: float) -> float:
+    """Of one phase: the engine's thread waited for a processor, or, busily, for a helper that had none."""
+    wall, waited = max(0.0, (use.wall_s or 0.0) - late_s), use.waited_s
+    room = (use.wall_s or 0.0) * (use.cores or 0)
+    share, own = ratio(use.others_cpu_s, room), ratio(use.cpu_s, room)
+    if share is None or own is None or share < _BUSY:
+        return 0.0
+    computing = (use.cpu_s or 0.0) >= _IDLE * (use.wall_s or 0.0) or waited is None
+    helpers = wall * min(1.0, share) if computing and share + own >= _FULL else 0.0
+    return max(helpers, min(wall, waited or 0.0))
 
 
 def _others(trace: TurnTrace, seconds: float, share: float) -> Verdict:

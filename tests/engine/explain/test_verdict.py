@@ -119,7 +119,7 @@ def test_a_first_turn_is_no_loss():
     assert verdict(typical(prefix=prefix), PROFILE).kind is VerdictKind.BANDWIDTH
 
 
-PAGED = (Usage("prefill", 3.0, 2, 0.4, 0.1, 24_000, 0),)
+PAGED = (Usage("prefill", 3.0, 2, 0.4, 0.1, 0.0, 24_000, 0),)
 
 
 def test_a_cold_start_and_swapping_are_told_apart():

@@ -92,6 +92,6 @@ def typical(**changes: object) -> TurnTrace:
             load_s=0.5,
             turns_before=1,
         ),
-        usage=(Usage("prefill", 0.2, 2, 0.38, 0.01, 0, 0), Usage("decode", 1.01, 2, 1.9, 0.05, 0, 0)),
+        usage=(Usage("prefill", 0.2, 2, 0.38, 0.01, 0.0, 0, 0), Usage("decode", 1.01, 2, 1.9, 0.05, 0.0, 0, 0)),
     )
     return dataclasses.replace(trace, **changes)
