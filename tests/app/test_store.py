@@ -256,6 +256,38 @@ def test_stats_of_another_version_read_as_none_and_new_figures_are_passed_over()
     assert stats_to_json(None) is None
 
 
+def test_half_a_surrogate_pair_is_stored_as_a_question_mark_and_the_rest_goes_on(store):
+    talk = store.create("half \ud83d")
+    store.add_message(question(talk, "a \udc00 b"))
+    assert store.flush()
+    assert [c.title for c in store.conversations()] == ["half ?"]
+    assert store.tree(talk.id).thread()[0].content == "a ? b"
+
+
+@pytest.mark.expects_log("a save failed")
+def test_a_number_that_no_column_holds_is_told_and_does_not_end_the_writer(path):
+    reports: list[EngineError | None] = []
+    store = Store(path, reports.append)
+    talk = store.create("talk")
+    store.add_message(replace(question(talk), left_out=2**70))
+    store.create("after")
+    assert store.flush()
+    assert {c.title for c in store.conversations()} == {"talk", "after"}
+    assert [type(error) for error in reports] == [StoreError]
+    store.close()
+
+
+def test_writing_now_waits_and_raises_what_went_wrong(store):
+    store.write_now([("INSERT INTO folder (id, name, created_at) VALUES ('f', 'n', 0)", ())])
+    assert [folder.id for folder in store.folders()] == ["f"]
+    with pytest.raises(sqlite3.IntegrityError):
+        store.write_now([("DELETE FROM folder", ()), ("INSERT INTO message (id) VALUES ('m')", ())])
+    assert [folder.id for folder in store.folders()] == ["f"], "one transaction"
+    store.close()
+    with pytest.raises(StoreError, match="were closed"):
+        store.write_now([])
+
+
 @pytest.mark.parametrize(
     ("text", "title"),
     [
