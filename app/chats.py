@@ -15,6 +15,7 @@ from app.chat_check import ChatCheck
 from app.composing import Composing
 from app.draft import Draft
 from app.engine_bridge import EngineBridge
+from app.engine_sentences import translated
 from app.fork import fork
 from app.i18n import translate
 from app.library import Library
@@ -403,7 +404,7 @@ class Chats(QObject):
     def _question_failed(self, session: Session, sentence: str, detail: str) -> None:
         if session is not self._current:
             whose = translate("chats", "In “{title}”: {sentence}")
-            sentence = whose.format(title=session.conversation.title, sentence=sentence)
+            sentence = whose.format(title=session.conversation.title, sentence=translated(sentence))
         self._offer(sentence, detail, translate("chats", "Try again"), partial(self.retry, session))
 
     def _say(self, sentence: str, detail: str = "") -> None:
@@ -413,7 +414,7 @@ class Chats(QObject):
         self.notice.emit(Notice(sentence, detail, label, action))
 
     def _offer_undo(self, sentence: str, action: Callable[[], None]) -> None:
-        self._offer(sentence, "", translate("chats", "Undo"), action)
+        self.notice.emit(Notice(sentence, "", translate("chats", "Undo"), action, lapses=True))
 
     def _say_left_out(self, count: int) -> None:
         self._say(chat_words.left_out(count))

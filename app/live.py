@@ -74,12 +74,14 @@ class Notice:
         detail: Technical text to copy; may be empty.
         action_label: Words of the button; empty where there is nothing to do.
         action: Called when the button is pressed.
+        lapses: Whether it goes by itself after a while, because what it offers does.
     """
 
     sentence: str
     detail: str = ""
     action_label: str = ""
     action: Callable[[], None] | None = None
+    lapses: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
+from app.i18n import translate
 from app.markdown_math import STREAMING, Source, use_math
 
 Align = Literal["left", "center", "right"]
@@ -396,7 +397,8 @@ def _literal(token: Token) -> tuple[str, bool]:
         case "code_inline":
             return token.content, True
         case "image":
-            return f"[image: {token.content or 'no description'}] ({token.attrs.get('src', '')})", False
+            shown = token.content or translate("markdown", "no description")
+            return f"[image: {shown}] ({token.attrs.get('src', '')})", False
     return token.content, False
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.engine_bridge import EngineBridge
+from app.i18n import translate
 from app.live import ModelState
 from engine.chat import RequestHandle
 from engine.config import EngineConfig
@@ -77,12 +78,17 @@ class ModelLoader(QObject):
         self._again = begin
         self._loading = self._config()
         self._handle = begin(self._loading)
-        state = ModelState("working", self._state.info, sentence="Preparing the model", config=self._state.config)
+        state = ModelState(
+            "working",
+            self._state.info,
+            sentence=translate("model_loader", "Preparing the model"),
+            config=self._state.config,
+        )
         self._set(state)
 
     def _fail(self, event: Failed) -> None:
         cancelled = isinstance(event.error, Cancelled)
-        sentence = "No model is loaded." if cancelled else event.error.sentence
+        sentence = translate("model_loader", "No model is loaded.") if cancelled else event.error.sentence
         # The engine gives up the old model only when it begins to load the new one.
         reached_load = self._state.step is not None and self._state.step.stage is LoadStage.LOAD
         info = None if reached_load and not cancelled else self._state.info

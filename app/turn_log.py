@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Final
 
+from app.i18n import translate
 from app.migrations import StoreError
 from app.records import stats_from_json
 from engine.stats import TurnStats
@@ -86,7 +87,9 @@ def read_turns(database: Path, most: int = MOST) -> tuple[LoggedTurn, ...]:
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as db:
             rows = db.execute(_TURNS, (most,)).fetchall()
     except sqlite3.Error as error:
-        raise StoreError("The figures of past answers cannot be read from the disk.", str(error)) from error
+        raise StoreError(
+            translate("turn_log", "The figures of past answers cannot be read from the disk."), str(error)
+        ) from error
     turns = (_turn(row) for row in reversed(rows))
     return tuple(turn for turn in turns if turn is not None)
 

@@ -86,13 +86,14 @@ class NoticeBar(QWidget):
 
     def show_notice(self, notice: Notice) -> None:
         """Show a notice; the oldest goes if there are two already."""
-        for card in [card for card in self._cards if _say_the_same(card.notice.sentence, notice.sentence)]:
+        said = translated(notice.sentence)
+        for card in [card for card in self._cards if _say_the_same(translated(card.notice.sentence), said)]:
             self._remove(card)
         while len(self._cards) >= _MOST:
             self._remove(self._cards[0])
         card = NoticeCard(self._theme, notice, self)
         card.dismissed.connect(lambda: self._remove(card))
-        if notice.action_label == "Undo":  # what can no longer be undone need not be said any more
+        if notice.lapses:  # what can no longer be undone need not be said any more
             QTimer.singleShot(_LAPSE_MS, card, card.dismissed.emit)
         self._cards.append(card)
         self._column.addWidget(card)
@@ -110,4 +111,4 @@ class NoticeBar(QWidget):
 def _say_the_same(one: str, other: str) -> bool:
     """Whether two sentences differ at most in the chat that is named before them ("In “A title”: ...")."""
     shorter, longer = sorted((one, other), key=len)
-    return longer == shorter or longer.endswith(f": {shorter}")
+    return longer == shorter or longer.endswith((f": {shorter}", f"：{shorter}"))  # noqa: RUF001 - the colon of Chinese

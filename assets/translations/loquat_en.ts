@@ -5,16 +5,26 @@
     <name>chat_words</name>
     <message numerus="yes">
         <source>%n messages were deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n message was deleted.</numerusform>
+            <numerusform>%n messages were deleted.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>This conversation is longer than the model can hold: the %n oldest messages were not read for the last answer.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>This conversation is longer than the model can hold: the oldest message was not read for the last answer.</numerusform>
+            <numerusform>This conversation is longer than the model can hold: the %n oldest messages were not read for the last answer.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>cost_line</name>
+    <message numerus="yes">
+        <source>This edit recomputes %n tokens</source>
+        <translation>
+            <numerusform>This edit recomputes %n token</numerusform>
+            <numerusform>This edit recomputes %n tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -22,9 +32,9 @@
     <name>memory_values</name>
     <message numerus="yes">
         <source>About %n turns are left in this context</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>About %n turn is left in this context</numerusform>
+            <numerusform>About %n turns are left in this context</numerusform>
         </translation>
     </message>
 </context>
@@ -32,9 +42,9 @@
     <name>store</name>
     <message numerus="yes">
         <source>The saved conversations were damaged: %n could be read and are here. The damaged file was kept as {file}.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>The saved conversations were damaged: %n could be read and is here. The damaged file was kept as {file}.</numerusform>
+            <numerusform>The saved conversations were damaged: %n could be read and are here. The damaged file was kept as {file}.</numerusform>
         </translation>
     </message>
 </context>
@@ -42,16 +52,16 @@
     <name>strip</name>
     <message numerus="yes">
         <source>%n stalls</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n stall</numerusform>
+            <numerusform>%n stalls</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Time per token: %n tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Time per token: %n token</numerusform>
+            <numerusform>Time per token: %n tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -59,20 +69,20 @@
     <name>transfer</name>
     <message numerus="yes">
         <source>%n already here.</source>
+        <translation>
+            <numerusform>%n already here.</numerusform>
+            <numerusform>%n already here.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n conversations exported to {file}.</source>
         <translation type="unfinished">
             <numerusform></numerusform>
             <numerusform></numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n conversation(s) exported to {file}.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n conversation(s) imported.</source>
+        <source>%n conversations imported.</source>
         <translation type="unfinished">
             <numerusform></numerusform>
             <numerusform></numerusform>
@@ -80,9 +90,9 @@
     </message>
     <message numerus="yes">
         <source>%n could not be read.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n could not be read.</numerusform>
+            <numerusform>%n could not be read.</numerusform>
         </translation>
     </message>
 </context>
@@ -90,9 +100,9 @@
     <name>turn_page</name>
     <message numerus="yes">
         <source>%n tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n token</numerusform>
+            <numerusform>%n tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -100,37 +110,37 @@
     <name>turn_values</name>
     <message numerus="yes">
         <source>%n tokens were computed again</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n token was computed again</numerusform>
+            <numerusform>%n tokens were computed again</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n tokens, left out</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n token, left out</numerusform>
+            <numerusform>%n tokens, left out</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Decode, %n tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Decode, %n token</numerusform>
+            <numerusform>Decode, %n tokens</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Prefill, %n tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>Prefill, %n token</numerusform>
+            <numerusform>Prefill, %n tokens</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>and %n more stalls</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>and %n more stall</numerusform>
+            <numerusform>and %n more stalls</numerusform>
         </translation>
     </message>
 </context>

@@ -5,115 +5,115 @@
     <name>actions</name>
     <message>
         <source>Answer the last question once more</source>
-        <translation type="unfinished"></translation>
+        <translation>重新回答上一个问题</translation>
     </message>
     <message>
         <source>Archive this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>归档此对话</translation>
     </message>
     <message>
         <source>Assistants…</source>
-        <translation type="unfinished"></translation>
+        <translation>助手…</translation>
     </message>
     <message>
         <source>Attach files…</source>
-        <translation type="unfinished"></translation>
+        <translation>附加文件…</translation>
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">对话</translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>Check that reuse changes no answer</source>
-        <translation type="unfinished"></translation>
+        <translation>检查复用不会改变回答</translation>
     </message>
     <message>
         <source>Continue the last answer</source>
-        <translation type="unfinished"></translation>
+        <translation>继续上一个回答</translation>
     </message>
     <message>
         <source>Copy the last answer</source>
-        <translation type="unfinished"></translation>
+        <translation>复制上一个回答</translation>
     </message>
     <message>
         <source>Copy this chat as Markdown</source>
-        <translation type="unfinished"></translation>
+        <translation>以 Markdown 复制此对话</translation>
     </message>
     <message>
         <source>Delete this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>删除此对话</translation>
     </message>
     <message>
         <source>Export all chats…</source>
-        <translation type="unfinished">导出全部对话…</translation>
+        <translation>导出所有对话…</translation>
     </message>
     <message>
         <source>Export this chat…</source>
-        <translation type="unfinished">导出这个对话…</translation>
+        <translation>导出此对话…</translation>
     </message>
     <message>
         <source>Find anything to do or open</source>
-        <translation type="unfinished"></translation>
+        <translation>查找任何操作或对话</translation>
     </message>
     <message>
         <source>Find in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>在此对话中查找</translation>
     </message>
     <message>
         <source>Import chats…</source>
-        <translation type="unfinished">导入对话…</translation>
+        <translation>导入对话…</translation>
     </message>
     <message>
         <source>Jump to the latest message</source>
-        <translation type="unfinished"></translation>
+        <translation>跳到最新消息</translation>
     </message>
     <message>
         <source>Larger text</source>
-        <translation type="unfinished"></translation>
+        <translation>放大文字</translation>
     </message>
     <message>
         <source>Light or dark</source>
-        <translation type="unfinished">浅色或深色</translation>
+        <translation>浅色或深色</translation>
     </message>
     <message>
         <source>Loquat</source>
-        <translation type="unfinished"></translation>
+        <translation>Loquat</translation>
     </message>
     <message>
         <source>Messages</source>
-        <translation type="unfinished"></translation>
+        <translation>消息</translation>
     </message>
     <message>
         <source>New chat</source>
-        <translation type="unfinished">新对话</translation>
+        <translation>新对话</translation>
     </message>
     <message>
         <source>Next chat in the list</source>
-        <translation type="unfinished"></translation>
+        <translation>列表中的下一个对话</translation>
     </message>
     <message>
         <source>Options of this chat…</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话的选项…</translation>
     </message>
     <message>
         <source>Pin or unpin this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>置顶或取消置顶此对话</translation>
     </message>
     <message>
         <source>Previous chat in the list</source>
-        <translation type="unfinished"></translation>
+        <translation>列表中的上一个对话</translation>
     </message>
     <message>
         <source>Quick ask</source>
-        <translation type="unfinished">快速提问</translation>
+        <translation>快速提问</translation>
     </message>
     <message>
         <source>Quit</source>
-        <translation type="unfinished">退出</translation>
+        <translation>退出</translation>
     </message>
     <message>
         <source>Rename this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>重命名此对话</translation>
     </message>
     <message>
         <source>Search all chats</source>
@@ -121,43 +121,43 @@
     </message>
     <message>
         <source>Settings</source>
-        <translation type="unfinished">设置</translation>
+        <translation>设置</translation>
     </message>
     <message>
         <source>Show or fold the inspector</source>
-        <translation type="unfinished"></translation>
+        <translation>显示或收起检查器</translation>
     </message>
     <message>
         <source>Show or fold the sidebar</source>
-        <translation type="unfinished"></translation>
+        <translation>显示或收起侧栏</translation>
     </message>
     <message>
         <source>Smaller text</source>
-        <translation type="unfinished"></translation>
+        <translation>缩小文字</translation>
     </message>
     <message>
         <source>Stop the answer</source>
-        <translation type="unfinished"></translation>
+        <translation>停止回答</translation>
     </message>
     <message>
         <source>Use a model file…</source>
-        <translation type="unfinished">使用模型文件…</translation>
+        <translation>使用模型文件…</translation>
     </message>
     <message>
         <source>Use a model folder…</source>
-        <translation type="unfinished">使用模型文件夹…</translation>
+        <translation>使用模型文件夹…</translation>
     </message>
     <message>
         <source>View</source>
-        <translation type="unfinished"></translation>
+        <translation>视图</translation>
     </message>
     <message>
         <source>title</source>
-        <translation type="unfinished"></translation>
+        <translation>标题</translation>
     </message>
     <message>
         <source>words</source>
-        <translation type="unfinished"></translation>
+        <translation>词语</translation>
     </message>
 </context>
 <context>
@@ -179,7 +179,7 @@
     </message>
     <message>
         <source>Choose the assistant, now {name}</source>
-        <translation>选择助手，当前为 {name}</translation>
+        <translation>选择助手，当前为{name}</translation>
     </message>
     <message>
         <source>Plain</source>
@@ -408,10 +408,25 @@
     </message>
 </context>
 <context>
+    <name>assisting</name>
+    <message>
+        <source>All assistants…</source>
+        <translation>所有助手…</translation>
+    </message>
+    <message>
+        <source>Options of this chat…</source>
+        <translation>此对话的选项…</translation>
+    </message>
+    <message>
+        <source>an assistant that is gone</source>
+        <translation>已不存在的助手</translation>
+    </message>
+</context>
+<context>
     <name>attached_files</name>
     <message>
         <source>At most {count} files can go with one question.</source>
-        <translation>一个问题最多可附带 {count} 个文件。</translation>
+        <translation>一个问题最多附带 {count} 个文件。</translation>
     </message>
     <message>
         <source>Attached: {name}, {details}</source>
@@ -422,11 +437,11 @@
     <name>attachment_chip</name>
     <message>
         <source>Attachment {name}, {details}. Delete removes it.</source>
-        <translation>附件 {name}，{details}。按 Delete 键移除。</translation>
+        <translation>附件 {name}，{details}。按 Delete 移除。</translation>
     </message>
     <message>
         <source>Paste as text</source>
-        <translation>粘贴为文本</translation>
+        <translation>作为文本粘贴</translation>
     </message>
     <message>
         <source>Reads it…</source>
@@ -438,7 +453,7 @@
     </message>
     <message>
         <source>Write it into the question instead (Ctrl+Shift+V does so at once)</source>
-        <translation>改为写入问题中（按 Ctrl+Shift+V 可直接粘贴为文本）</translation>
+        <translation>改为写入问题中（Ctrl+Shift+V 可直接这样粘贴）</translation>
     </message>
     <message>
         <source>about 1 token</source>
@@ -457,7 +472,7 @@
     </message>
     <message>
         <source>This model reads text only.</source>
-        <translation>此模型只能阅读文本。</translation>
+        <translation>此模型只能读取文本。</translation>
     </message>
     <message>
         <source>{name} cannot be read: {reason}.</source>
@@ -465,7 +480,7 @@
     </message>
     <message>
         <source>{name} is a PDF. Loquat reads text files; copy its text and paste it here.</source>
-        <translation>{name} 是 PDF。Loquat 只读取文本文件；请复制其中的文字并粘贴到这里。</translation>
+        <translation>{name} 是 PDF。Loquat 读取文本文件；请复制其文字并粘贴到这里。</translation>
     </message>
     <message>
         <source>{name} is a folder. Please choose the files in it.</source>
@@ -492,118 +507,118 @@
     <name>cache_page</name>
     <message>
         <source>Both gave the same tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>两次得到的词元相同。</translation>
     </message>
     <message>
         <source>Cache afterwards</source>
-        <translation type="unfinished"></translation>
+        <translation>之后的缓存</translation>
     </message>
     <message>
         <source>Cancel ({done} of {total} tokens)</source>
-        <translation type="unfinished"></translation>
+        <translation>取消（{done} / {total} 个词元）</translation>
     </message>
     <message>
         <source>Compare</source>
-        <translation type="unfinished"></translation>
+        <translation>比较</translation>
     </message>
     <message>
         <source>Generates 32 tokens of this chat twice: with the KV cache, and with none, so that every token computes the whole chat again.</source>
-        <translation type="unfinished"></translation>
+        <translation>将此对话的 32 个词元生成两次：一次使用 KV 缓存，一次不用，后者每个词元都要重新计算整个对话。</translation>
     </message>
     <message>
         <source>Keys, and values, of a layer</source>
-        <translation type="unfinished"></translation>
+        <translation>每层的键与值</translation>
     </message>
     <message>
         <source>Layers</source>
-        <translation type="unfinished"></translation>
+        <translation>层</translation>
     </message>
     <message>
         <source>Next token</source>
-        <translation type="unfinished"></translation>
+        <translation>下一个词元</translation>
     </message>
     <message>
         <source>Step 1: prefill of the prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>步骤 1：预填充提示</translation>
     </message>
     <message>
         <source>Step 2: one token with the cache</source>
-        <translation type="unfinished"></translation>
+        <translation>步骤 2：用缓存生成一个词元</translation>
     </message>
     <message>
         <source>The tokens differ: please report this as a fault.</source>
-        <translation type="unfinished"></translation>
+        <translation>词元不同：请将此作为故障报告。</translation>
     </message>
     <message>
         <source>There were too few tokens to compare.</source>
-        <translation type="unfinished"></translation>
+        <translation>词元太少，无法比较。</translation>
     </message>
     <message>
         <source>Time</source>
-        <translation type="unfinished"></translation>
+        <translation>时间</translation>
     </message>
     <message>
         <source>Time per token</source>
-        <translation type="unfinished"></translation>
+        <translation>每词元时间</translation>
     </message>
     <message>
         <source>Tokens read</source>
-        <translation type="unfinished"></translation>
+        <translation>读取的词元</translation>
     </message>
     <message>
         <source>With the cache</source>
-        <translation type="unfinished"></translation>
+        <translation>使用缓存</translation>
     </message>
     <message>
         <source>With the cache, median</source>
-        <translation type="unfinished"></translation>
+        <translation>使用缓存，中位数</translation>
     </message>
     <message>
         <source>Without</source>
-        <translation type="unfinished"></translation>
+        <translation>不用缓存</translation>
     </message>
     <message>
         <source>Without the cache a token takes {factor} times as long. {tokens}</source>
-        <translation type="unfinished"></translation>
+        <translation>不用缓存时，每个词元耗时是 {factor} 倍。{tokens}</translation>
     </message>
     <message>
         <source>Without, median</source>
-        <translation type="unfinished"></translation>
+        <translation>不用缓存，中位数</translation>
     </message>
     <message>
         <source>ms per token</source>
-        <translation type="unfinished"></translation>
+        <translation>毫秒/词元</translation>
     </message>
     <message>
         <source>or</source>
-        <translation type="unfinished"></translation>
+        <translation>或</translation>
     </message>
     <message>
         <source>position</source>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
 </context>
 <context>
     <name>chat_check</name>
     <message>
         <source>A chat can be checked once a model is loaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>加载模型后才能检查对话。</translation>
     </message>
     <message>
         <source>Reuse changed an answer, please report this: {equal} of {all} tokens equal, {kept} s with the cache, {fresh} s without.</source>
-        <translation type="unfinished"></translation>
+        <translation>复用改变了回答，请报告：{all} 个词元中 {equal} 个相同，使用缓存 {kept} 秒，不用缓存 {fresh} 秒。</translation>
     </message>
     <message>
         <source>Reuse changed nothing: {equal} of {all} tokens equal, {kept} s with the cache, {fresh} s without.</source>
-        <translation type="unfinished"></translation>
+        <translation>复用没有改变任何回答：{all} 个词元中 {equal} 个相同，使用缓存 {kept} 秒，不用缓存 {fresh} 秒。</translation>
     </message>
     <message>
         <source>The answer is still being written. Please wait for it, or press Stop.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答仍在生成。请等待，或按“停止”。</translation>
     </message>
     <message>
         <source>There is no question in this chat yet, so nothing to check.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话中还没有问题，无可检查。</translation>
     </message>
 </context>
 <context>
@@ -772,110 +787,110 @@
     <name>chat_view</name>
     <message>
         <source>Conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>Jump to the latest (Ctrl+End)</source>
-        <translation type="unfinished"></translation>
+        <translation>跳到最新（Ctrl+End）</translation>
     </message>
 </context>
 <context>
     <name>chat_words</name>
     <message numerus="yes">
         <source>%n messages were deleted.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已删除 %n 条消息。</numerusform>
         </translation>
     </message>
     <message>
         <source>The message was deleted.</source>
-        <translation type="unfinished"></translation>
+        <translation>已删除该消息。</translation>
     </message>
     <message numerus="yes">
         <source>This conversation is longer than the model can hold: the %n oldest messages were not read for the last answer.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>此对话超出模型的容量：上一个回答没有读取最早的 %n 条消息。</numerusform>
         </translation>
     </message>
     <message>
         <source>This conversation is longer than the model can hold: the oldest message was not read for the last answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话超出模型的容量：上一个回答没有读取最早的一条消息。</translation>
     </message>
 </context>
 <context>
     <name>chats</name>
     <message>
         <source>Archived “{title}”.</source>
-        <translation type="unfinished"></translation>
+        <translation>已归档“{title}”。</translation>
     </message>
     <message>
         <source>Deleted “{title}”.</source>
-        <translation type="unfinished"></translation>
+        <translation>已删除“{title}”。</translation>
     </message>
     <message>
         <source>Everything is saved again.</source>
-        <translation type="unfinished"></translation>
+        <translation>所有内容已重新保存。</translation>
     </message>
     <message>
         <source>In “{title}”: {sentence}</source>
-        <translation type="unfinished"></translation>
+        <translation>在“{title}”中：{sentence}</translation>
     </message>
     <message>
         <source>The check was given up, because something was asked.</source>
-        <translation type="unfinished"></translation>
+        <translation>因为提出了问题，检查已中止。</translation>
     </message>
     <message>
         <source>This answer is still being written. Please wait for it, or press Stop.</source>
-        <translation type="unfinished"></translation>
+        <translation>这个回答仍在生成。请等待，或按“停止”。</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation type="unfinished">重试</translation>
+        <translation>重试</translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation type="unfinished">撤销</translation>
+        <translation>撤销</translation>
     </message>
     <message>
         <source>What was deleted can no longer be brought back.</source>
-        <translation type="unfinished"></translation>
+        <translation>删除的内容已无法恢复。</translation>
     </message>
 </context>
 <context>
     <name>code_view</name>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>复制</translation>
     </message>
     <message>
         <source>Copy this code</source>
-        <translation type="unfinished"></translation>
+        <translation>复制这段代码</translation>
     </message>
     <message>
         <source>Scroll the code sideways</source>
-        <translation type="unfinished"></translation>
+        <translation>左右滚动代码</translation>
     </message>
     <message>
         <source>code</source>
-        <translation type="unfinished"></translation>
+        <translation>代码</translation>
     </message>
 </context>
 <context>
     <name>commands</name>
     <message>
         <source>Chats</source>
-        <translation type="unfinished"></translation>
+        <translation>对话</translation>
     </message>
 </context>
 <context>
     <name>composer</name>
     <message>
         <source>Ask anything. Drop a file to talk about it.</source>
-        <translation>随便问点什么。拖入文件即可围绕它对话。</translation>
+        <translation>随便问点什么。拖入文件即可讨论它。</translation>
     </message>
     <message>
         <source>Attach</source>
-        <translation>附件</translation>
+        <translation>附加</translation>
     </message>
     <message>
         <source>Attach text files</source>
@@ -887,7 +902,7 @@
     </message>
     <message>
         <source>Enter sends it after this answer</source>
-        <translation>按 Enter，在这个回答之后发送</translation>
+        <translation>Enter 在此回答之后发送</translation>
     </message>
     <message>
         <source>Enter sends, Shift+Enter breaks the line</source>
@@ -915,7 +930,7 @@
     </message>
     <message>
         <source>Send the question after this answer (Enter)</source>
-        <translation>在这个回答之后发送问题（Enter）</translation>
+        <translation>在此回答之后发送问题（Enter）</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -1053,43 +1068,49 @@
     <name>cost_line</name>
     <message>
         <source>1 earlier message will not be read</source>
-        <translation>有 1 条较早的消息不会被读取</translation>
+        <translation>有 1 条较早的消息不会读取</translation>
     </message>
     <message>
         <source>Sending reads 1 new token</source>
-        <translation>发送后读取 1 个新词元</translation>
+        <translation>发送将读取 1 个新词元</translation>
     </message>
     <message>
         <source>Sending reads 1 new token, about {time}</source>
-        <translation>发送后读取 1 个新词元，约 {time}</translation>
+        <translation>发送将读取 1 个新词元，约 {time}</translation>
     </message>
     <message>
         <source>Sending reads {count} new tokens</source>
-        <translation>发送后读取 {count} 个新词元</translation>
+        <translation>发送将读取 {count} 个新词元</translation>
     </message>
     <message>
         <source>Sending reads {count} new tokens, about {time}</source>
-        <translation>发送后读取 {count} 个新词元，约 {time}</translation>
+        <translation>发送将读取 {count} 个新词元，约 {time}</translation>
+    </message>
+    <message numerus="yes">
+        <source>This edit recomputes %n tokens</source>
+        <translation>
+            <numerusform>此编辑将重新计算 %n 个词元</numerusform>
+        </translation>
     </message>
     <message>
         <source>Too long</source>
-        <translation>太长</translation>
+        <translation>过长</translation>
     </message>
     <message>
         <source>Too long for the context</source>
-        <translation>超出上下文长度</translation>
+        <translation>超出上下文</translation>
     </message>
     <message>
         <source>Too long: {count} tokens, and the context holds {limit}</source>
-        <translation>太长：共 {count} 个词元，而上下文只能容纳 {limit} 个</translation>
+        <translation>过长：{count} 个词元，而上下文只能容纳 {limit} 个</translation>
     </message>
     <message>
         <source>{count} earlier messages will not be read</source>
-        <translation>有 {count} 条较早的消息不会被读取</translation>
+        <translation>有 {count} 条较早的消息不会读取</translation>
     </message>
     <message>
         <source>{count} new</source>
-        <translation>{count} 个新词元</translation>
+        <translation>新增 {count}</translation>
     </message>
     <message>
         <source>{count} not read</source>
@@ -1102,6 +1123,10 @@
     <message>
         <source>{seconds} s</source>
         <translation>{seconds} 秒</translation>
+    </message>
+    <message>
+        <source>{tokens}, about {time}</source>
+        <translation>{tokens}，约 {time}</translation>
     </message>
 </context>
 <context>
@@ -1142,15 +1167,15 @@
     <name>db_writer</name>
     <message>
         <source>A message could not be saved. Please copy what matters to you and restart Loquat.</source>
-        <translation type="unfinished"></translation>
+        <translation>有消息未能保存。请复制重要内容并重新启动 Loquat。</translation>
     </message>
     <message>
         <source>New messages cannot be saved at the moment; they are kept in memory and tried again.</source>
-        <translation type="unfinished"></translation>
+        <translation>目前无法保存新消息；已保留在内存中并会重试。</translation>
     </message>
     <message>
         <source>The disk is full: new messages are kept in memory and saved as soon as there is room. Please free some space before you quit.</source>
-        <translation type="unfinished"></translation>
+        <translation>磁盘已满：新消息保留在内存中，一有空间就会保存。退出前请腾出一些空间。</translation>
     </message>
 </context>
 <context>
@@ -1429,7 +1454,7 @@
     </message>
     <message>
         <source>Sets the five values below: exact repeats itself, the model&apos;s own is as its makers say.</source>
-        <translation type="unfinished"></translation>
+        <translation>设定下面五个值：“精确”可重现，“模型自带”按其制作者的建议。</translation>
     </message>
     <message>
         <source>Smaller ones let more of a conversation fit into memory, a little less exactly.</source>
@@ -1461,7 +1486,7 @@
     </message>
     <message>
         <source>The model&apos;s own</source>
-        <translation type="unfinished"></translation>
+        <translation>模型自带</translation>
     </message>
     <message>
         <source>The one colour for what is chosen, pressed or live.</source>
@@ -1539,30 +1564,30 @@
     <name>drop_hint</name>
     <message>
         <source>Drop it to use this model</source>
-        <translation>松开即可使用此模型</translation>
+        <translation>放下以使用此模型</translation>
     </message>
     <message>
         <source>Drop to attach</source>
-        <translation>松开即可附加</translation>
+        <translation>放下以附加</translation>
     </message>
 </context>
 <context>
     <name>edit_box</name>
     <message>
         <source>Cancel</source>
-        <translation type="unfinished">取消</translation>
+        <translation>取消</translation>
     </message>
     <message>
         <source>Ctrl+Enter sends, Esc keeps it as it was</source>
-        <translation type="unfinished"></translation>
+        <translation>Ctrl+Enter 发送，Esc 保持原样</translation>
     </message>
     <message>
         <source>Send</source>
-        <translation type="unfinished"></translation>
+        <translation>发送</translation>
     </message>
     <message>
         <source>Your question in other words</source>
-        <translation type="unfinished"></translation>
+        <translation>换一种说法的问题</translation>
     </message>
 </context>
 <context>
@@ -1957,59 +1982,59 @@
     </message>
     <message>
         <source>A 4-bit format would be {0} times faster.</source>
-        <translation type="unfinished"></translation>
+        <translation>4 位格式会快 {0} 倍。</translation>
     </message>
     <message>
         <source>A limit on this program or its container, or other virtual machines on the same host, cause this.</source>
-        <translation type="unfinished"></translation>
+        <translation>原因是对此程序或其容器的限制，或同一主机上的其他虚拟机。</translation>
     </message>
     <message>
         <source>A longer answer would tell more.</source>
-        <translation type="unfinished"></translation>
+        <translation>更长的回答能说明更多。</translation>
     </message>
     <message>
         <source>A model of this kind can go back to a few places only, and an edit lies between them.</source>
-        <translation type="unfinished"></translation>
+        <translation>这类模型只能退回到少数几个位置，而编辑处在它们之间。</translation>
     </message>
     <message>
         <source>A shorter text would be read sooner; the next question reuses what was read now.</source>
-        <translation type="unfinished"></translation>
+        <translation>较短的文本读得更快；下一个问题会复用现在读取的内容。</translation>
     </message>
     <message>
         <source>A smaller model is faster; so are more processors, where there are any left.</source>
-        <translation type="unfinished"></translation>
+        <translation>更小的模型更快；如有空闲处理器，更多处理器也更快。</translation>
     </message>
     <message>
         <source>A token takes {0} ms, of which reading memory would take {1} ms: decode is bound by computing, not by memory.</source>
-        <translation type="unfinished"></translation>
+        <translation>每个词元耗时 {0} 毫秒，其中读取内存只需 {1} 毫秒：解码受限于计算，而非内存。</translation>
     </message>
     <message>
         <source>A token takes {0} ms, of which reading memory would take {1} ms: decode is bound by the overhead of starting many small operations.</source>
-        <translation type="unfinished"></translation>
+        <translation>每个词元耗时 {0} 毫秒，其中读取内存只需 {1} 毫秒：解码受限于启动大量小运算的开销。</translation>
     </message>
     <message>
         <source>An earlier message was edited, and everything after it had to be read again.</source>
-        <translation type="unfinished"></translation>
+        <translation>较早的一条消息被编辑，其后的内容都要重新读取。</translation>
     </message>
     <message>
         <source>Another version of a message was chosen, and everything after it had to be read again.</source>
-        <translation type="unfinished"></translation>
+        <translation>选择了某条消息的另一个版本，其后的内容都要重新读取。</translation>
     </message>
     <message>
         <source>Caches of other chats, {0}, were written to disk to make room.</source>
-        <translation type="unfinished"></translation>
+        <translation>为腾出空间，其他对话的缓存（{0}）写入了磁盘。</translation>
     </message>
     <message>
         <source>Close other programs, limit the memory for caches, or choose a smaller model.</source>
-        <translation type="unfinished"></translation>
+        <translation>请关闭其他程序、限制缓存内存，或选择更小的模型。</translation>
     </message>
     <message>
         <source>Close what else computes on this machine, or give Loquat fewer threads than there are processors.</source>
-        <translation type="unfinished"></translation>
+        <translation>请关闭此电脑上的其他计算任务，或让 Loquat 的线程数少于处理器数。</translation>
     </message>
     <message>
         <source>Decode is bound by memory bandwidth: {0} per token at {1} of {2} GB/s.</source>
-        <translation type="unfinished"></translation>
+        <translation>解码受限于内存带宽：每个词元 {0}，速度为 {2} GB/s 中的 {1}。</translation>
     </message>
     <message>
         <source>Downloading {0}: {1}</source>
@@ -2021,19 +2046,19 @@
     </message>
     <message>
         <source>Each token reads {0}, at {1} a second.</source>
-        <translation type="unfinished"></translation>
+        <translation>每个词元读取 {0}，速度为每秒 {1}。</translation>
     </message>
     <message>
         <source>It stays loaded: the next answer does not wait for it.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型保持加载：下一个回答无需等待。</translation>
     </message>
     <message>
         <source>It was the first answer since the model was loaded: {0} pages of memory had to be read from disk, about {1} or {2} of the time.</source>
-        <translation type="unfinished"></translation>
+        <translation>这是加载模型后的第一个回答：{0} 页内存要从磁盘读取，约 {1}，占时间的 {2}。</translation>
     </message>
     <message>
         <source>Its cache had made room for other chats; more memory or disk for caches keeps it.</source>
-        <translation type="unfinished"></translation>
+        <translation>其缓存已为其他对话让出空间；为缓存分配更多内存或磁盘可保留它。</translation>
     </message>
     <message>
         <source>Loading {0}</source>
@@ -2045,63 +2070,63 @@
     </message>
     <message>
         <source>Memory is short: {0} pages had to be read back from disk, about {1} or {2} of the time.</source>
-        <translation type="unfinished"></translation>
+        <translation>内存不足：{0} 页要从磁盘读回，约 {1}，占时间的 {2}。</translation>
     </message>
     <message>
         <source>Most of the time went into reading {0} new tokens: {1}, {2} tokens a second of the {3} that this machine computes.</source>
-        <translation type="unfinished"></translation>
+        <translation>大部分时间用于读取 {0} 个新词元：{1}，每秒 {2} 个词元，此电脑可达 {3} 个。</translation>
     </message>
     <message>
         <source>Most of the time went into reading {0} new tokens: {1}, {2} tokens a second.</source>
-        <translation type="unfinished"></translation>
+        <translation>大部分时间用于读取 {0} 个新词元：{1}，每秒 {2} 个词元。</translation>
     </message>
     <message>
         <source>One answer is written at a time; stop the other one, or wait for it.</source>
-        <translation type="unfinished"></translation>
+        <translation>一次只能生成一个回答；请停止另一个，或等待它完成。</translation>
     </message>
     <message>
         <source>One token came {0} ms after the one before it: {1} of the time was that wait.</source>
-        <translation type="unfinished"></translation>
+        <translation>有一个词元在前一个之后 {0} 毫秒才出现：这段等待占时间的 {1}。</translation>
     </message>
     <message>
         <source>Other programs used {0} of the processors and held this answer up for about {1}.</source>
-        <translation type="unfinished"></translation>
+        <translation>其他程序占用了 {0} 的处理器，使此回答延迟约 {1}。</translation>
     </message>
     <message>
         <source>Other programs used {0} of {1} processors.</source>
-        <translation type="unfinished"></translation>
+        <translation>其他程序占用了 {1} 个处理器中的 {0} 个。</translation>
     </message>
     <message>
         <source>Python collected garbage for {0} ms.</source>
-        <translation type="unfinished"></translation>
+        <translation>Python 垃圾回收用了 {0} 毫秒。</translation>
     </message>
     <message>
         <source>Replaying the step as a graph removes most of it, where this model allows it.</source>
-        <translation type="unfinished"></translation>
+        <translation>若此模型允许，以图的方式重放该步骤可消除大部分开销。</translation>
     </message>
     <message>
         <source>The 4-bit and 8-bit formats run in compiled code, which has next to none.</source>
-        <translation type="unfinished"></translation>
+        <translation>4 位和 8 位格式在编译代码中运行，几乎没有这种开销。</translation>
     </message>
     <message>
         <source>The JSON schema cannot be used: {0}.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法使用该 JSON 模式：{0}。</translation>
     </message>
     <message>
         <source>The KV cache moved to a larger place, {0} in all.</source>
-        <translation type="unfinished"></translation>
+        <translation>KV 缓存移到了更大的空间，共 {0}。</translation>
     </message>
     <message>
         <source>The answer is too short to say what its speed was bound by.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答太短，无法判断其速度受什么限制。</translation>
     </message>
     <message>
         <source>The cache of another model or format cannot be used; it is built once for this one.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法使用其他模型或格式的缓存；要为当前模型重新建立一次。</translation>
     </message>
     <message>
         <source>The context is full, so the oldest turns were left out; a new chat starts afresh.</source>
-        <translation type="unfinished"></translation>
+        <translation>上下文已满，因此略去了最早的轮次；新对话会重新开始。</translation>
     </message>
     <message>
         <source>The disk is full: there was no room to {0} in {1}; free some space and try again.</source>
@@ -2109,35 +2134,35 @@
     </message>
     <message>
         <source>The engine computed for {0} ms only; the rest of the time it waited.</source>
-        <translation type="unfinished"></translation>
+        <translation>引擎只计算了 {0} 毫秒；其余时间都在等待。</translation>
     </message>
     <message>
         <source>The engine was not asked for the next token for {0} ms.</source>
-        <translation type="unfinished"></translation>
+        <translation>有 {0} 毫秒没有向引擎请求下一个词元。</translation>
     </message>
     <message>
         <source>The host gave {0} ms of processor time to other virtual machines.</source>
-        <translation type="unfinished"></translation>
+        <translation>主机把 {0} 毫秒的处理器时间给了其他虚拟机。</translation>
     </message>
     <message>
         <source>The model was loaded first, which took {0}, {1} of the time.</source>
-        <translation type="unfinished"></translation>
+        <translation>先加载了模型，用时 {0}，占时间的 {1}。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template writes earlier messages differently now; another model may not.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型的对话模板现在以不同方式书写较早的消息；其他模型可能不会。</translation>
     </message>
     <message>
         <source>The next answer finds the weights in memory.</source>
-        <translation type="unfinished"></translation>
+        <translation>下一个回答时权重已在内存中。</translation>
     </message>
     <message>
         <source>The prompt is empty; write something first.</source>
-        <translation type="unfinished"></translation>
+        <translation>提示是空的；请先写点什么。</translation>
     </message>
     <message>
         <source>The prompt names a token that the model lacks; it has 0 to {0}.</source>
-        <translation type="unfinished"></translation>
+        <translation>提示中有模型没有的词元；可用的是 0 到 {0}。</translation>
     </message>
     <message>
         <source>The question is empty; write something first.</source>
@@ -2145,11 +2170,11 @@
     </message>
     <message>
         <source>The question waited {0} for other work, {1} of the time.</source>
-        <translation type="unfinished"></translation>
+        <translation>问题为其他工作等待了 {0}，占时间的 {1}。</translation>
     </message>
     <message>
         <source>The reply cannot be held to this JSON schema any longer; ask with a simpler one.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答无法继续符合此 JSON 模式；请用更简单的模式提问。</translation>
     </message>
     <message>
         <source>The sizes in the config.json of {0} make no sense; get the model again.</source>
@@ -2161,11 +2186,11 @@
     </message>
     <message>
         <source>The system withheld processors from this program for {0}, {1} of the time.</source>
-        <translation type="unfinished"></translation>
+        <translation>系统有 {0} 没有给此程序处理器，占时间的 {1}。</translation>
     </message>
     <message>
         <source>The system withheld the processor for {0} ms, as a limit on this program says.</source>
-        <translation type="unfinished"></translation>
+        <translation>由于对此程序的限制，系统有 {0} 毫秒没有给处理器。</translation>
     </message>
     <message>
         <source>The text holds tokens that this model does not know.</source>
@@ -2201,7 +2226,7 @@
     </message>
     <message>
         <source>The weights are in 4 bits already; only a smaller model, or text that repeats itself, is faster.</source>
-        <translation type="unfinished"></translation>
+        <translation>权重已是 4 位；只有更小的模型或重复的文本才会更快。</translation>
     </message>
     <message>
         <source>The weights in {0} are incomplete ({1} is missing); get them again.</source>
@@ -2217,7 +2242,7 @@
     </message>
     <message>
         <source>The {0} tokens before them were reused; a shorter question would be read sooner.</source>
-        <translation type="unfinished"></translation>
+        <translation>它们之前的 {0} 个词元得到复用；较短的问题读得更快。</translation>
     </message>
     <message>
         <source>There is no answer to continue; ask a question first.</source>
@@ -2253,7 +2278,7 @@
     </message>
     <message>
         <source>This conversation leaves no room for the experiment; try it in a shorter one.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话没有空间进行实验；请在较短的对话中尝试。</translation>
     </message>
     <message>
         <source>This machine has no {0} device; choose another one or leave the choice to Loquat.</source>
@@ -2261,7 +2286,7 @@
     </message>
     <message>
         <source>This model has no token that ends a reply, so it cannot be held to a JSON schema.</source>
-        <translation type="unfinished"></translation>
+        <translation>此模型没有结束回答的词元，因此无法约束为 JSON 模式。</translation>
     </message>
     <message>
         <source>This model has weights that are not numbers; download it again.</source>
@@ -2285,7 +2310,7 @@
     </message>
     <message>
         <source>This model&apos;s chat template knows no tools; ask without them, or choose another model.</source>
-        <translation type="unfinished"></translation>
+        <translation>此模型的对话模板不支持工具；请不用工具提问，或选择其他模型。</translation>
     </message>
     <message>
         <source>This model&apos;s position embedding, {0}, is not supported.</source>
@@ -2293,15 +2318,15 @@
     </message>
     <message>
         <source>What held them up is not known.</source>
-        <translation type="unfinished"></translation>
+        <translation>延迟原因不明。</translation>
     </message>
     <message>
         <source>What this machine can do has not been measured yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>尚未测量此电脑的能力。</translation>
     </message>
     <message>
         <source>What this turn was bound by is not known.</source>
-        <translation type="unfinished"></translation>
+        <translation>不清楚此轮受什么限制。</translation>
     </message>
     <message>
         <source>a big-endian file</source>
@@ -2405,7 +2430,7 @@
     </message>
     <message>
         <source>logit_bias names token {0}, but the model has tokens 0 to {1}.</source>
-        <translation type="unfinished"></translation>
+        <translation>logit_bias 中有词元 {0}，但模型只有 0 到 {1} 的词元。</translation>
     </message>
     <message>
         <source>no CUDA device found</source>
@@ -2537,7 +2562,7 @@
     </message>
     <message>
         <source>{0} had to be read back from swap: memory is short.</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 要从交换空间读回：内存不足。</translation>
     </message>
     <message>
         <source>{0} is damaged; remove the model and add it again.</source>
@@ -2549,11 +2574,11 @@
     </message>
     <message>
         <source>{0} ms</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 毫秒</translation>
     </message>
     <message>
         <source>{0} of that is the conversation itself; a shorter one, or a smaller format for its cache, is faster.</source>
-        <translation type="unfinished"></translation>
+        <translation>其中 {0} 是对话本身；较短的对话或更小的缓存格式会更快。</translation>
     </message>
     <message>
         <source>{0} of {1}, as set</source>
@@ -2565,7 +2590,7 @@
     </message>
     <message>
         <source>{0} pages of memory had to be read from disk.</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 页内存要从磁盘读取。</translation>
     </message>
     <message>
         <source>{0} should be {1}</source>
@@ -2585,11 +2610,11 @@
     </message>
     <message>
         <source>{0} tokens came late, the latest by {1} ms: {2} of the time was such waits.</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 个词元来得晚，最晚的迟了 {1} 毫秒：这类等待占时间的 {2}。</translation>
     </message>
     <message>
         <source>{0} tokens that had been computed before were computed again, which took {1}, {2} of the time.</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} 个已计算过的词元又重新计算，用时 {1}，占时间的 {2}。</translation>
     </message>
     <message>
         <source>{0}, as set</source>
@@ -2602,6 +2627,21 @@
     <message>
         <source>{0}; the largest that fits is {1}.</source>
         <translation>{0}；能容纳的最大配置是{1}。</translation>
+    </message>
+</context>
+<context>
+    <name>experiments</name>
+    <message>
+        <source>The answer is still being written. Please wait for it, or press Stop.</source>
+        <translation type="unfinished">回答仍在生成。请等待，或按“停止”。</translation>
+    </message>
+    <message>
+        <source>There is nothing in this chat yet to go on from.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This can be tried once a model is loaded.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2656,7 +2696,7 @@
     </message>
     <message>
         <source>This chat</source>
-        <translation>这个对话</translation>
+        <translation>此对话</translation>
     </message>
     <message>
         <source>To read, print or publish: what is on view, as text.</source>
@@ -2675,27 +2715,27 @@
     <name>find_bar</name>
     <message>
         <source>Close (Esc)</source>
-        <translation type="unfinished"></translation>
+        <translation>关闭（Esc）</translation>
     </message>
     <message>
         <source>Find in this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>在此对话中查找</translation>
     </message>
     <message>
         <source>Next match (Enter)</source>
-        <translation type="unfinished"></translation>
+        <translation>下一处（Enter）</translation>
     </message>
     <message>
         <source>Nothing found</source>
-        <translation type="unfinished"></translation>
+        <translation>未找到</translation>
     </message>
     <message>
         <source>Previous match (Shift+Enter)</source>
-        <translation type="unfinished"></translation>
+        <translation>上一处（Shift+Enter）</translation>
     </message>
     <message>
         <source>{number} of {all}</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} / {all}</translation>
     </message>
 </context>
 <context>
@@ -2729,14 +2769,14 @@
     <name>fork</name>
     <message>
         <source>{title} (fork)</source>
-        <translation type="unfinished"></translation>
+        <translation>{title}（分支）</translation>
     </message>
 </context>
 <context>
     <name>formula_view</name>
     <message>
         <source>Scroll the formula sideways</source>
-        <translation type="unfinished"></translation>
+        <translation>左右滚动公式</translation>
     </message>
 </context>
 <context>
@@ -2750,110 +2790,110 @@
     <name>history_page</name>
     <message>
         <source>All turns…</source>
-        <translation type="unfinished"></translation>
+        <translation>所有轮次…</translation>
     </message>
     <message>
         <source>Export as CSV…</source>
-        <translation type="unfinished"></translation>
+        <translation>导出为 CSV…</translation>
     </message>
     <message>
         <source>Speed over days</source>
-        <translation type="unfinished"></translation>
+        <translation>每日速度</translation>
     </message>
     <message>
         <source>This chat</source>
-        <translation type="unfinished">此对话</translation>
+        <translation>此对话</translation>
     </message>
     <message>
         <source>Time to first token over days</source>
-        <translation type="unfinished"></translation>
+        <translation>每日首词延迟</translation>
     </message>
 </context>
 <context>
     <name>history_values</name>
     <message>
         <source>Answer</source>
-        <translation type="unfinished">回答</translation>
+        <translation>回答</translation>
     </message>
     <message>
         <source>Chat</source>
-        <translation type="unfinished">对话</translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>Model</source>
-        <translation type="unfinished">模型</translation>
+        <translation>模型</translation>
     </message>
     <message>
         <source>New</source>
-        <translation type="unfinished">新建</translation>
+        <translation>新增</translation>
     </message>
     <message>
         <source>Reused</source>
-        <translation type="unfinished"></translation>
+        <translation>复用</translation>
     </message>
     <message>
         <source>Stalls</source>
-        <translation type="unfinished"></translation>
+        <translation>停顿</translation>
     </message>
     <message>
         <source>TTFT</source>
-        <translation type="unfinished"></translation>
+        <translation>首词延迟</translation>
     </message>
     <message>
         <source>TTFT, seconds</source>
-        <translation type="unfinished"></translation>
+        <translation>首词延迟，秒</translation>
     </message>
     <message>
         <source>The speed of your answers over days will stand here.</source>
-        <translation type="unfinished"></translation>
+        <translation>这里会显示每天回答的速度。</translation>
     </message>
     <message>
         <source>This chat has no answer with a speed yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话还没有可计速的回答。</translation>
     </message>
     <message>
         <source>When</source>
-        <translation type="unfinished"></translation>
+        <translation>时间</translation>
     </message>
     <message>
         <source>cache format</source>
-        <translation type="unfinished"></translation>
+        <translation>缓存格式</translation>
     </message>
     <message>
         <source>device</source>
-        <translation type="unfinished"></translation>
+        <translation>设备</translation>
     </message>
     <message>
         <source>p95 ms</source>
-        <translation type="unfinished"></translation>
+        <translation>p95 毫秒</translation>
     </message>
     <message>
         <source>threads</source>
-        <translation type="unfinished"></translation>
+        <translation>线程</translation>
     </message>
     <message>
         <source>tok/s</source>
-        <translation type="unfinished"></translation>
+        <translation>词元/秒</translation>
     </message>
     <message>
         <source>tokens of context</source>
-        <translation type="unfinished"></translation>
+        <translation>上下文词元</translation>
     </message>
     <message>
         <source>version</source>
-        <translation type="unfinished"></translation>
+        <translation>版本</translation>
     </message>
     <message>
         <source>way of computing</source>
-        <translation type="unfinished"></translation>
+        <translation>计算方式</translation>
     </message>
     <message>
         <source>weight format</source>
-        <translation type="unfinished"></translation>
+        <translation>权重格式</translation>
     </message>
     <message>
         <source>{model}: {percent} % slower a token since {changes}</source>
-        <translation type="unfinished"></translation>
+        <translation>{model}：自{changes}变化以来每词元慢了 {percent} %</translation>
     </message>
 </context>
 <context>
@@ -2900,29 +2940,52 @@
     </message>
 </context>
 <context>
+    <name>inspection</name>
+    <message>
+        <source>Cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export the figures of all turns</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation type="unfinished">内存</translation>
+    </message>
+    <message>
+        <source>Over time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file could not be written: {reason}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>inspector</name>
     <message>
         <source>Close the inspector (F12)</source>
-        <translation type="unfinished"></translation>
+        <translation>关闭检查器（F12）</translation>
     </message>
     <message>
         <source>Inspector</source>
-        <translation type="unfinished">检查器</translation>
+        <translation>检查器</translation>
     </message>
     <message>
         <source>Turn</source>
-        <translation type="unfinished"></translation>
+        <translation>轮次</translation>
     </message>
 </context>
 <context>
     <name>library</name>
     <message>
         <source>A conversation needs a title of at least one character.</source>
-        <translation type="unfinished"></translation>
+        <translation>对话标题至少要有一个字符。</translation>
     </message>
     <message>
         <source>A folder needs a name of at least one character.</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹名称至少要有一个字符。</translation>
     </message>
 </context>
 <context>
@@ -2953,231 +3016,249 @@
     </message>
 </context>
 <context>
+    <name>markdown</name>
+    <message>
+        <source>no description</source>
+        <translation>无描述</translation>
+    </message>
+</context>
+<context>
     <name>memory_page</name>
     <message>
         <source>Chats in memory</source>
-        <translation type="unfinished"></translation>
+        <translation>内存中的对话</translation>
     </message>
     <message>
         <source>Context, tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>上下文，词元</translation>
     </message>
     <message>
         <source>KV cache</source>
-        <translation type="unfinished"></translation>
+        <translation>KV 缓存</translation>
     </message>
     <message>
         <source>Keys and values kept as</source>
-        <translation type="unfinished"></translation>
+        <translation>键和值的保存格式</translation>
     </message>
     <message>
         <source>Memory</source>
-        <translation type="unfinished">内存</translation>
+        <translation>内存</translation>
     </message>
     <message>
         <source>What memory is taken by stands here after the first answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>第一次回答后，这里会显示内存的用途。</translation>
     </message>
     <message>
         <source>What would fit</source>
-        <translation type="unfinished"></translation>
+        <translation>能容纳什么</translation>
     </message>
 </context>
 <context>
     <name>memory_values</name>
     <message numerus="yes">
         <source>About %n turns are left in this context</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>此上下文约还剩 %n 轮</numerusform>
         </translation>
     </message>
     <message>
         <source>Does not fit by {over}: {count} of {wanted} chats stay in memory at once.</source>
-        <translation type="unfinished"></translation>
+        <translation>超出 {over}：{wanted} 个对话中只有 {count} 个能同时留在内存。</translation>
     </message>
     <message>
         <source>Does not fit by {over}; {longest} tokens would.</source>
-        <translation type="unfinished"></translation>
+        <translation>超出 {over}；{longest} 个词元可以容纳。</translation>
     </message>
     <message>
         <source>Each token</source>
-        <translation type="unfinished"></translation>
+        <translation>每个词元</translation>
     </message>
     <message>
         <source>Each token and layer</source>
-        <translation type="unfinished"></translation>
+        <translation>每个词元每层</translation>
     </message>
     <message>
         <source>Fits: {needed} in all, {left} stay free.</source>
-        <translation type="unfinished"></translation>
+        <translation>可以容纳：共 {needed}，剩余 {left}。</translation>
     </message>
     <message>
         <source>Free for caches</source>
-        <translation type="unfinished"></translation>
+        <translation>可用于缓存</translation>
     </message>
     <message>
         <source>How many turns are left is not known yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>还不清楚剩余多少轮。</translation>
     </message>
     <message>
         <source>KV cache of this chat</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话的 KV 缓存</translation>
     </message>
     <message>
         <source>KV caches of other chats</source>
-        <translation type="unfinished"></translation>
+        <translation>其他对话的 KV 缓存</translation>
     </message>
     <message>
         <source>KV caches, all full</source>
-        <translation type="unfinished"></translation>
+        <translation>KV 缓存，全部用满</translation>
     </message>
     <message>
         <source>Kept as</source>
-        <translation type="unfinished"></translation>
+        <translation>保存格式</translation>
     </message>
     <message>
         <source>Keys, and values, of a layer</source>
-        <translation type="unfinished"></translation>
+        <translation>每层的键与值</translation>
     </message>
     <message>
         <source>Layers</source>
-        <translation type="unfinished"></translation>
+        <translation>层</translation>
     </message>
     <message>
         <source>Program and workspace</source>
-        <translation type="unfinished"></translation>
+        <translation>程序与工作区</translation>
     </message>
     <message>
         <source>Weights</source>
-        <translation type="unfinished"></translation>
+        <translation>权重</translation>
     </message>
     <message>
         <source>What other settings would take is not known for this model.</source>
-        <translation type="unfinished"></translation>
+        <translation>不清楚此模型在其他设置下的用量。</translation>
     </message>
     <message>
         <source>{taken} of {allowed}</source>
-        <translation type="unfinished"></translation>
+        <translation>{taken} / {allowed}</translation>
     </message>
     <message>
         <source>{turns}: {room} tokens, at {each} a turn.</source>
-        <translation type="unfinished"></translation>
+        <translation>{turns}：{room} 个词元，每轮 {each} 个。</translation>
     </message>
 </context>
 <context>
     <name>message_actions</name>
     <message>
         <source>Answer once more; this answer is kept</source>
-        <translation type="unfinished"></translation>
+        <translation>重新回答；保留此回答</translation>
     </message>
     <message>
         <source>Ask this question in other words</source>
-        <translation type="unfinished"></translation>
+        <translation>换一种说法提问</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation type="unfinished"></translation>
+        <translation>继续</translation>
     </message>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>复制</translation>
     </message>
     <message>
         <source>Copy as Markdown</source>
-        <translation type="unfinished">复制为 Markdown</translation>
+        <translation>复制为 Markdown</translation>
     </message>
     <message>
         <source>Copy as plain text</source>
-        <translation type="unfinished"></translation>
+        <translation>复制为纯文本</translation>
     </message>
     <message>
         <source>Copy this answer</source>
-        <translation type="unfinished"></translation>
+        <translation>复制此回答</translation>
     </message>
     <message>
         <source>Copy this question</source>
-        <translation type="unfinished"></translation>
+        <translation>复制此问题</translation>
     </message>
     <message>
         <source>Delete from here on</source>
-        <translation type="unfinished"></translation>
+        <translation>从此处起删除</translation>
     </message>
     <message>
         <source>Edit</source>
-        <translation type="unfinished"></translation>
+        <translation>编辑</translation>
     </message>
     <message>
         <source>Fork</source>
-        <translation type="unfinished"></translation>
+        <translation>分支</translation>
     </message>
     <message>
         <source>Fork into a new chat</source>
-        <translation type="unfinished"></translation>
+        <translation>分支为新对话</translation>
     </message>
     <message>
         <source>Go on from here in a new chat; this one stays as it is</source>
-        <translation type="unfinished"></translation>
+        <translation>在新对话中从此处继续；此对话保持不变</translation>
     </message>
     <message>
         <source>More</source>
-        <translation type="unfinished">更多</translation>
+        <translation>更多</translation>
     </message>
     <message>
         <source>Next version</source>
-        <translation type="unfinished"></translation>
+        <translation>下一版本</translation>
     </message>
     <message>
         <source>Previous version</source>
-        <translation type="unfinished"></translation>
+        <translation>上一版本</translation>
     </message>
     <message>
         <source>Quote in the question</source>
-        <translation type="unfinished"></translation>
+        <translation>在问题中引用</translation>
     </message>
     <message>
         <source>Regenerate</source>
-        <translation type="unfinished"></translation>
+        <translation>重新生成</translation>
     </message>
     <message>
         <source>Write on from where this answer ends</source>
-        <translation type="unfinished"></translation>
+        <translation>从此回答结束处继续写</translation>
     </message>
 </context>
 <context>
     <name>message_body</name>
     <message>
         <source>Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>复制</translation>
     </message>
     <message>
         <source>Quote</source>
-        <translation type="unfinished"></translation>
+        <translation>引用</translation>
     </message>
     <message>
         <source>Select all</source>
-        <translation type="unfinished"></translation>
+        <translation>全选</translation>
     </message>
 </context>
 <context>
     <name>message_view</name>
     <message>
         <source>Answer</source>
-        <translation type="unfinished">回答</translation>
+        <translation>回答</translation>
     </message>
     <message>
         <source>Question</source>
-        <translation type="unfinished"></translation>
+        <translation>问题</translation>
     </message>
     <message>
         <source>Show more ({shown} of {all} characters)</source>
-        <translation type="unfinished"></translation>
+        <translation>显示更多（{shown} / {all} 个字符）</translation>
     </message>
 </context>
 <context>
     <name>migrations</name>
     <message>
         <source>Your conversations were saved by a newer version of Loquat. Please update Loquat to open them.</source>
-        <translation type="unfinished"></translation>
+        <translation>你的对话由更新版本的 Loquat 保存。请更新 Loquat 以打开它们。</translation>
+    </message>
+</context>
+<context>
+    <name>model_loader</name>
+    <message>
+        <source>No model is loaded.</source>
+        <translation>未加载模型。</translation>
+    </message>
+    <message>
+        <source>Preparing the model</source>
+        <translation>正在准备模型</translation>
     </message>
 </context>
 <context>
@@ -3199,7 +3280,7 @@
     <name>palette</name>
     <message>
         <source>Actions and chats</source>
-        <translation>操作与对话</translation>
+        <translation>操作和对话</translation>
     </message>
     <message>
         <source>Nothing is called “{query}”.</source>
@@ -3207,11 +3288,11 @@
     </message>
     <message>
         <source>Search actions and chats</source>
-        <translation>搜索操作与对话</translation>
+        <translation>搜索操作和对话</translation>
     </message>
     <message>
         <source>What would you like to do, or which chat to open?</source>
-        <translation>想做什么，或者打开哪个对话？</translation>
+        <translation>想做什么，或打开哪个对话？</translation>
     </message>
 </context>
 <context>
@@ -3245,11 +3326,11 @@
     </message>
     <message>
         <source>Sent after this answer: {text}</source>
-        <translation>在这个回答之后发送：{text}</translation>
+        <translation>在此回答之后发送：{text}</translation>
     </message>
     <message>
         <source>Take the waiting question back into the field</source>
-        <translation>把等待发送的问题取回输入框</translation>
+        <translation>把等待中的问题取回输入框</translation>
     </message>
 </context>
 <context>
@@ -3276,7 +3357,7 @@
     </message>
     <message>
         <source>Go on in the window</source>
-        <translation>在主窗口中继续</translation>
+        <translation>在窗口中继续</translation>
     </message>
     <message>
         <source>Open in Loquat</source>
@@ -3299,14 +3380,14 @@
     <name>recover</name>
     <message>
         <source>Recovered conversation</source>
-        <translation type="unfinished"></translation>
+        <translation>恢复的对话</translation>
     </message>
 </context>
 <context>
     <name>search</name>
     <message>
         <source>The conversations cannot be searched at the moment.</source>
-        <translation type="unfinished"></translation>
+        <translation>目前无法搜索对话。</translation>
     </message>
 </context>
 <context>
@@ -3351,26 +3432,26 @@
     <name>session</name>
     <message>
         <source>One message waits already. Please take it back first, or wait.</source>
-        <translation type="unfinished"></translation>
+        <translation>已有一条消息在等待。请先取回它，或等待。</translation>
     </message>
     <message>
         <source>Only the last answer of a chat can be continued.</source>
-        <translation type="unfinished"></translation>
+        <translation>只能继续对话的最后一个回答。</translation>
     </message>
     <message>
         <source>The answer is still being written. Please wait for it, or press Stop.</source>
-        <translation type="unfinished"></translation>
+        <translation>回答仍在生成。请等待，或按“停止”。</translation>
     </message>
     <message>
         <source>There is nothing to send yet. Please type a question.</source>
-        <translation type="unfinished"></translation>
+        <translation>还没有可发送的内容。请输入问题。</translation>
     </message>
 </context>
 <context>
     <name>sessions</name>
     <message>
         <source>No model is loaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>未加载模型。</translation>
     </message>
 </context>
 <context>
@@ -3473,10 +3554,17 @@
     </message>
 </context>
 <context>
+    <name>shown_chat</name>
+    <message>
+        <source>Answer: {text}</source>
+        <translation>回答：{text}</translation>
+    </message>
+</context>
+<context>
     <name>sidebar</name>
     <message>
         <source>Conversations</source>
-        <translation>对话列表</translation>
+        <translation>对话</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -3633,24 +3721,24 @@ They stay on this machine.</source>
     <name>store</name>
     <message>
         <source>Conversations cannot be kept in {folder}. Please check that the folder can be written to.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法在 {folder} 中保存对话。请检查该文件夹是否可写。</translation>
     </message>
     <message>
         <source>Conversations cannot be read from the disk. Please restart Loquat.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法从磁盘读取对话。请重新启动 Loquat。</translation>
     </message>
     <message>
         <source>The conversations were closed before this was done.</source>
-        <translation type="unfinished"></translation>
+        <translation>在完成之前对话已关闭。</translation>
     </message>
     <message>
         <source>The saved conversations were damaged and could not be read. The damaged file was kept as {file}.</source>
-        <translation type="unfinished"></translation>
+        <translation>保存的对话已损坏，无法读取。损坏的文件已保留为 {file}。</translation>
     </message>
     <message numerus="yes">
         <source>The saved conversations were damaged: %n could be read and are here. The damaged file was kept as {file}.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>保存的对话已损坏：读出了 %n 个，已在此处。损坏的文件已保留为 {file}。</numerusform>
         </translation>
     </message>
 </context>
@@ -3658,57 +3746,57 @@ They stay on this machine.</source>
     <name>strip</name>
     <message numerus="yes">
         <source>%n stalls</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n 次停顿</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>Time per token: %n tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>每词元时间：%n 个词元</numerusform>
         </translation>
     </message>
     <message>
         <source>Token {number}: {ms} ms</source>
-        <translation type="unfinished"></translation>
+        <translation>词元 {number}：{ms} 毫秒</translation>
     </message>
     <message>
         <source>Tokens {number} to {last}: at most {ms} ms</source>
-        <translation type="unfinished"></translation>
+        <translation>词元 {number} 到 {last}：最多 {ms} 毫秒</translation>
     </message>
 </context>
 <context>
     <name>table_view</name>
     <message>
         <source>Scroll the table sideways</source>
-        <translation type="unfinished"></translation>
+        <translation>左右滚动表格</translation>
     </message>
 </context>
 <context>
     <name>thinking_view</name>
     <message>
         <source>Show or hide what the model thought</source>
-        <translation type="unfinished"></translation>
+        <translation>显示或隐藏模型的思考</translation>
     </message>
     <message>
         <source>Thinking…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在思考…</translation>
     </message>
     <message>
         <source>Thinking… {time}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在思考… {time}</translation>
     </message>
     <message>
         <source>Thought before answering</source>
-        <translation type="unfinished"></translation>
+        <translation>回答前进行了思考</translation>
     </message>
     <message>
         <source>Thought for {time}</source>
-        <translation type="unfinished"></translation>
+        <translation>思考了 {time}</translation>
     </message>
     <message>
         <source>{seconds} s</source>
-        <translation type="unfinished">{seconds} 秒</translation>
+        <translation>{seconds} 秒</translation>
     </message>
 </context>
 <context>
@@ -3719,122 +3807,145 @@ They stay on this machine.</source>
     </message>
 </context>
 <context>
+    <name>tokens_dialog</name>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished">关闭</translation>
+    </message>
+    <message>
+        <source>The cache held, from token {start}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt has, from token {start}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the prompt parted from the cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>transfer</name>
     <message numerus="yes">
         <source>%n already here.</source>
+        <translation>
+            <numerusform>%n 个已存在。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n conversations exported to {file}.</source>
         <translation type="unfinished">
             <numerusform></numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n conversation(s) exported to {file}.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n conversation(s) imported.</source>
+        <source>%n conversations imported.</source>
         <translation type="unfinished">
             <numerusform></numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n could not be read.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n 个无法读取。</numerusform>
         </translation>
     </message>
     <message>
         <source>Answer</source>
-        <translation type="unfinished">回答</translation>
+        <translation>回答</translation>
     </message>
     <message>
         <source>Question</source>
-        <translation type="unfinished"></translation>
+        <translation>问题</translation>
     </message>
     <message>
         <source>The conversations cannot be read or written at the moment. Nothing was changed.</source>
-        <translation type="unfinished"></translation>
+        <translation>目前无法读写对话。没有更改任何内容。</translation>
     </message>
     <message>
         <source>The export was cancelled.</source>
-        <translation type="unfinished"></translation>
+        <translation>导出已取消。</translation>
     </message>
     <message>
         <source>The file cannot be read or written. Please check its folder and try again.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法读写该文件。请检查其文件夹后重试。</translation>
     </message>
     <message>
         <source>The import was cancelled. Nothing was added.</source>
-        <translation type="unfinished"></translation>
+        <translation>导入已取消。没有添加任何内容。</translation>
     </message>
     <message>
         <source>There are no conversations in {file}. Loquat reads its own exports, ChatGPT&apos;s and Open WebUI&apos;s.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 中没有对话。Loquat 可读取自己的导出以及 ChatGPT 和 Open WebUI 的导出。</translation>
     </message>
     <message>
         <source>There is no conversations.json in {file}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 中没有 conversations.json。</translation>
     </message>
     <message>
         <source>There is not enough room on the disk. Nothing was changed.</source>
-        <translation type="unfinished"></translation>
+        <translation>磁盘空间不足。没有更改任何内容。</translation>
     </message>
     <message>
         <source>This conversation is empty.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话是空的。</translation>
     </message>
     <message>
         <source>This file was exported by a newer version of Loquat. Please update Loquat.</source>
-        <translation type="unfinished"></translation>
+        <translation>此文件由更新版本的 Loquat 导出。请更新 Loquat。</translation>
     </message>
     <message>
         <source>This is no conversation that Loquat knows.</source>
-        <translation type="unfinished"></translation>
+        <translation>这不是 Loquat 认识的对话。</translation>
     </message>
     <message>
         <source>Untitled</source>
-        <translation type="unfinished"></translation>
+        <translation>未命名</translation>
     </message>
     <message>
         <source>[A recording that was not imported]</source>
-        <translation type="unfinished"></translation>
+        <translation>[未导入的录音]</translation>
     </message>
     <message>
         <source>[A video that was not imported]</source>
-        <translation type="unfinished"></translation>
+        <translation>[未导入的视频]</translation>
     </message>
     <message>
         <source>[An image that was not imported]</source>
-        <translation type="unfinished"></translation>
+        <translation>[未导入的图片]</translation>
     </message>
     <message>
         <source>[Something that was not imported]</source>
-        <translation type="unfinished"></translation>
+        <translation>[未导入的内容]</translation>
     </message>
     <message>
         <source>[The file {name} that was not imported]</source>
-        <translation type="unfinished"></translation>
+        <translation>[未导入的文件 {name}]</translation>
     </message>
     <message>
         <source>{file} cannot be read.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法读取 {file}。</translation>
     </message>
     <message>
         <source>{file} is a damaged or locked archive.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 是已损坏或加密的压缩包。</translation>
     </message>
     <message>
         <source>{file} is damaged or not complete.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 已损坏或不完整。</translation>
     </message>
     <message>
         <source>{file} is empty.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 是空的。</translation>
     </message>
     <message>
         <source>{file} is not a JSON file.</source>
-        <translation type="unfinished"></translation>
+        <translation>{file} 不是 JSON 文件。</translation>
     </message>
 </context>
 <context>
@@ -3927,276 +4038,283 @@ They stay on this machine.</source>
     </message>
 </context>
 <context>
+    <name>turn_log</name>
+    <message>
+        <source>The figures of past answers cannot be read from the disk.</source>
+        <translation>无法从磁盘读取以往回答的数据。</translation>
+    </message>
+</context>
+<context>
     <name>turn_page</name>
     <message numerus="yes">
         <source>%n tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n 个词元</numerusform>
         </translation>
     </message>
     <message>
         <source>Ask something: where the time of the answer went will stand here.</source>
-        <translation type="unfinished"></translation>
+        <translation>提个问题：这里会显示回答的时间用在了哪里。</translation>
     </message>
     <message>
         <source>Show both token sequences</source>
-        <translation type="unfinished"></translation>
+        <translation>显示两个词元序列</translation>
     </message>
     <message>
         <source>The tokens that the cache held, and those of this prompt, side by side</source>
-        <translation type="unfinished"></translation>
+        <translation>缓存中的词元与此提示的词元，并排显示</translation>
     </message>
     <message>
         <source>This prompt</source>
-        <translation type="unfinished"></translation>
+        <translation>此提示</translation>
     </message>
     <message>
         <source>Time per token</source>
-        <translation type="unfinished"></translation>
+        <translation>每词元时间</translation>
     </message>
     <message>
         <source>Where the time went</source>
-        <translation type="unfinished"></translation>
+        <translation>时间用在了哪里</translation>
     </message>
 </context>
 <context>
     <name>turn_values</name>
     <message numerus="yes">
         <source>%n tokens were computed again</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n 个词元重新计算</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n tokens, left out</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n 个词元，略去</numerusform>
         </translation>
     </message>
     <message>
         <source>Answer</source>
-        <translation type="unfinished">回答</translation>
+        <translation>回答</translation>
     </message>
     <message>
         <source>Computed</source>
-        <translation type="unfinished"></translation>
+        <translation>计算</translation>
     </message>
     <message numerus="yes">
         <source>Decode, %n tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>解码，%n 个词元</numerusform>
         </translation>
     </message>
     <message>
         <source>Drafted tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>起草的词元</translation>
     </message>
     <message>
         <source>Drawing</source>
-        <translation type="unfinished"></translation>
+        <translation>绘制</translation>
     </message>
     <message>
         <source>Engine</source>
-        <translation type="unfinished">引擎</translation>
+        <translation>引擎</translation>
     </message>
     <message>
         <source>First token</source>
-        <translation type="unfinished"></translation>
+        <translation>首个词元</translation>
     </message>
     <message>
         <source>From Enter until the engine took the question.</source>
-        <translation type="unfinished"></translation>
+        <translation>从按 Enter 到引擎接收问题。</translation>
     </message>
     <message>
         <source>From the last token until it was on the screen.</source>
-        <translation type="unfinished"></translation>
+        <translation>从最后一个词元到显示在屏幕上。</translation>
     </message>
     <message>
         <source>Generated</source>
-        <translation type="unfinished"></translation>
+        <translation>生成</translation>
     </message>
     <message>
         <source>Left out, the context is full</source>
-        <translation type="unfinished"></translation>
+        <translation>略去，上下文已满</translation>
     </message>
     <message>
         <source>Loading the model</source>
-        <translation type="unfinished"></translation>
+        <translation>加载模型</translation>
     </message>
     <message>
         <source>New tokens are read in parallel. This decides the time to first token.</source>
-        <translation type="unfinished"></translation>
+        <translation>新词元并行读取。这决定首词延迟。</translation>
     </message>
     <message>
         <source>One token a step. This decides the tokens per second.</source>
-        <translation type="unfinished"></translation>
+        <translation>每步一个词元。这决定每秒词元数。</translation>
     </message>
     <message>
         <source>Prefill</source>
-        <translation type="unfinished"></translation>
+        <translation>预填充</translation>
     </message>
     <message numerus="yes">
         <source>Prefill, %n tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>预填充，%n 个词元</numerusform>
         </translation>
     </message>
     <message>
         <source>Python collected garbage</source>
-        <translation type="unfinished"></translation>
+        <translation>Python 垃圾回收</translation>
     </message>
     <message>
         <source>Question</source>
-        <translation type="unfinished"></translation>
+        <translation>问题</translation>
     </message>
     <message>
         <source>Reused from the cache</source>
-        <translation type="unfinished"></translation>
+        <translation>从缓存复用</translation>
     </message>
     <message>
         <source>Screen</source>
-        <translation type="unfinished"></translation>
+        <translation>屏幕</translation>
     </message>
     <message>
         <source>Stall of {ms} before token {number}: {cause}</source>
-        <translation type="unfinished"></translation>
+        <translation>词元 {number} 之前停顿 {ms}：{cause}</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <translation type="unfinished">系统提示词</translation>
+        <translation>系统提示词</translation>
     </message>
     <message>
         <source>Template</source>
-        <translation type="unfinished"></translation>
+        <translation>模板</translation>
     </message>
     <message>
         <source>The first token is chosen.</source>
-        <translation type="unfinished"></translation>
+        <translation>选出首个词元。</translation>
     </message>
     <message>
         <source>The messages become tokens.</source>
-        <translation type="unfinished"></translation>
+        <translation>消息变为词元。</translation>
     </message>
     <message>
         <source>The model was not in memory yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型尚未在内存中。</translation>
     </message>
     <message>
         <source>The prefix broke at token {position}, in message {message}: {reason}. {lost}.</source>
-        <translation type="unfinished"></translation>
+        <translation>前缀在词元 {position}（消息 {message}）处中断：{reason}。{lost}。</translation>
     </message>
     <message>
         <source>Time to first token</source>
-        <translation type="unfinished"></translation>
+        <translation>首词延迟</translation>
     </message>
     <message>
         <source>Waiting for its turn</source>
-        <translation type="unfinished"></translation>
+        <translation>等待轮到</translation>
     </message>
     <message>
         <source>a cache was written to disk</source>
-        <translation type="unfinished"></translation>
+        <translation>有缓存写入磁盘</translation>
     </message>
     <message numerus="yes">
         <source>and %n more stalls</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>以及另外 %n 次停顿</numerusform>
         </translation>
     </message>
     <message>
         <source>another program used the processor</source>
-        <translation type="unfinished"></translation>
+        <translation>其他程序占用了处理器</translation>
     </message>
     <message>
         <source>another version of it was chosen</source>
-        <translation type="unfinished"></translation>
+        <translation>选择了它的另一个版本</translation>
     </message>
     <message>
         <source>cause not known</source>
-        <translation type="unfinished"></translation>
+        <translation>原因不明</translation>
     </message>
     <message>
         <source>it was edited</source>
-        <translation type="unfinished"></translation>
+        <translation>它被编辑过</translation>
     </message>
     <message>
         <source>memory was read back from disk</source>
-        <translation type="unfinished"></translation>
+        <translation>内存从磁盘读回</translation>
     </message>
     <message>
         <source>not known</source>
-        <translation type="unfinished"></translation>
+        <translation>未知</translation>
     </message>
     <message>
         <source>p50 {p50} · p95 {p95} · max {longest} ms</source>
-        <translation type="unfinished"></translation>
+        <translation>p50 {p50} · p95 {p95} · 最长 {longest} 毫秒</translation>
     </message>
     <message>
         <source>reuse was turned off for this turn</source>
-        <translation type="unfinished"></translation>
+        <translation>此轮关闭了复用</translation>
     </message>
     <message>
         <source>the cache belongs to another model</source>
-        <translation type="unfinished"></translation>
+        <translation>缓存属于其他模型</translation>
     </message>
     <message>
         <source>the cache grew</source>
-        <translation type="unfinished"></translation>
+        <translation>缓存扩大</translation>
     </message>
     <message>
         <source>the cache had to make room, or its file is gone</source>
-        <translation type="unfinished"></translation>
+        <translation>缓存已让出空间，或其文件已不在</translation>
     </message>
     <message>
         <source>the context was full and old turns were left out</source>
-        <translation type="unfinished"></translation>
+        <translation>上下文已满，略去了旧轮次</translation>
     </message>
     <message>
         <source>the engine waited and computed nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>引擎在等待，没有计算</translation>
     </message>
     <message>
         <source>the system withheld the processor</source>
-        <translation type="unfinished"></translation>
+        <translation>系统没有给处理器</translation>
     </message>
     <message>
         <source>the template wrote earlier messages otherwise than before</source>
-        <translation type="unfinished"></translation>
+        <translation>模板以不同方式书写了较早的消息</translation>
     </message>
     <message>
         <source>the window took its time</source>
-        <translation type="unfinished"></translation>
+        <translation>窗口耗时</translation>
     </message>
     <message>
         <source>this kind of model can go back to a few places only</source>
-        <translation type="unfinished"></translation>
+        <translation>这类模型只能退回到少数几个位置</translation>
     </message>
     <message>
         <source>{accepted} of {drafted} right</source>
-        <translation type="unfinished"></translation>
+        <translation>{drafted} 个中 {accepted} 个正确</translation>
     </message>
     <message>
         <source>{lost}: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{lost}：{reason}。</translation>
     </message>
     <message>
         <source>{ms} ms</source>
-        <translation type="unfinished"></translation>
+        <translation>{ms} 毫秒</translation>
     </message>
     <message>
         <source>{rate} tok/s</source>
-        <translation type="unfinished">{rate} 词元/秒</translation>
+        <translation>{rate} 词元/秒</translation>
     </message>
     <message>
         <source>{reused} reused, {computed} computed</source>
-        <translation type="unfinished"></translation>
+        <translation>复用 {reused}，计算 {computed}</translation>
     </message>
 </context>
 <context>
     <name>turns_dialog</name>
     <message>
         <source>All turns</source>
-        <translation type="unfinished"></translation>
+        <translation>所有轮次</translation>
     </message>
 </context>
 <context>

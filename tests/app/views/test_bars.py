@@ -149,7 +149,7 @@ def test_what_several_chats_suffered_is_said_once(bar: NoticeBar) -> None:
 
 def test_an_action_is_done_once_and_the_notice_goes(bar: NoticeBar) -> None:
     done: list[int] = []
-    bar.show_notice(Notice("Deleted.", action_label="Undo", action=lambda: done.append(1)))
+    bar.show_notice(Notice("Deleted.", action_label="Undo", action=lambda: done.append(1), lapses=True))
     button = bar.cards[0].action_button
     assert button is not None
     assert button.text() == "Undo"
