@@ -18,8 +18,8 @@ from engine.stats import TurnStats
 Weights = tuple[float, float, float]
 _KEPT: Final = 48  # turns of a model
 _FADES: Final = 0.93  # what the turn before counts
-_RECENT: Final = 5  # turns that tell how fast the machine is now
-_SAME_PACE: Final = 4 / 3  # within it, the latest turns differ by chance
+_RECENT: Final = 3  # turns that tell how fast the machine is now
+_SAME_PACE: Final = 1.1  # within it, the latest turns differ by chance
 _TOO_QUICK_S: Final = 1e-5
 _PARTS: Final = ((0, 1, 2), (0, 1), (1, 2))  # which of the three to fit, best first; a negative one explains nothing
 # What is supposed before anything else is known: a pass over the weights costs as much as 16 tokens.
