@@ -76,16 +76,16 @@
     </message>
     <message numerus="yes">
         <source>%n conversations exported to {file}.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n conversation exported to {file}.</numerusform>
+            <numerusform>%n conversations exported to {file}.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n conversations imported.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n conversation imported.</numerusform>
+            <numerusform>%n conversations imported.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -2633,15 +2633,15 @@
     <name>experiments</name>
     <message>
         <source>The answer is still being written. Please wait for it, or press Stop.</source>
-        <translation type="unfinished">回答仍在生成。请等待，或按“停止”。</translation>
+        <translation>回答仍在生成。请等待，或按“停止”。</translation>
     </message>
     <message>
         <source>There is nothing in this chat yet to go on from.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话中还没有可继续的内容。</translation>
     </message>
     <message>
         <source>This can be tried once a model is loaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>加载模型后才能尝试。</translation>
     </message>
 </context>
 <context>
@@ -2943,23 +2943,23 @@
     <name>inspection</name>
     <message>
         <source>Cache</source>
-        <translation type="unfinished"></translation>
+        <translation>缓存</translation>
     </message>
     <message>
         <source>Export the figures of all turns</source>
-        <translation type="unfinished"></translation>
+        <translation>导出所有轮次的数据</translation>
     </message>
     <message>
         <source>Memory</source>
-        <translation type="unfinished">内存</translation>
+        <translation>内存</translation>
     </message>
     <message>
         <source>Over time</source>
-        <translation type="unfinished"></translation>
+        <translation>历史</translation>
     </message>
     <message>
         <source>The file could not be written: {reason}.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法写入文件：{reason}。</translation>
     </message>
 </context>
 <context>
@@ -3207,6 +3207,10 @@
     <message>
         <source>Regenerate</source>
         <translation>重新生成</translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation>时间用在了哪里</translation>
     </message>
     <message>
         <source>Write on from where this answer ends</source>
@@ -3810,23 +3814,23 @@ They stay on this machine.</source>
     <name>tokens_dialog</name>
     <message>
         <source>Close</source>
-        <translation type="unfinished">关闭</translation>
+        <translation>关闭</translation>
     </message>
     <message>
         <source>The cache held, from token {start}</source>
-        <translation type="unfinished"></translation>
+        <translation>缓存中的内容，从词元 {start} 起</translation>
     </message>
     <message>
         <source>The prompt has, from token {start}</source>
-        <translation type="unfinished"></translation>
+        <translation>提示中的内容，从词元 {start} 起</translation>
     </message>
     <message>
         <source>Where the prompt parted from the cache</source>
-        <translation type="unfinished"></translation>
+        <translation>提示与缓存的分歧处</translation>
     </message>
     <message>
         <source>nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>无</translation>
     </message>
 </context>
 <context>
@@ -3839,14 +3843,14 @@ They stay on this machine.</source>
     </message>
     <message numerus="yes">
         <source>%n conversations exported to {file}.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已将 %n 个对话导出到 {file}。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n conversations imported.</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已导入 %n 个对话。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
