@@ -106,7 +106,7 @@ def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if line < 0:
         return False
     if silent:
-        return True
+        return closed  # one whose end may never come does not end the paragraph before it
     text = state.getLines(start, line + 1, state.blkIndent, False).strip()
     tex, mark, tail = text[2:].rpartition(_CLOSES[markup]) if closed else (text[2:], "", "")
     token = state.push("math_block", "math", 0)
@@ -122,7 +122,7 @@ def _last_line(state: StateBlock, start: int, end: int, first: str, close: str) 
     while close not in text:
         line += 1
         if line >= end or state.isEmpty(line) or state.sCount[line] < state.blkIndent:
-            at_end = line >= state.lineMax and bool(state.env.get(STREAMING))
+            at_end = line >= len(state.bMarks) - 1 and bool(state.env.get(STREAMING))
             return (line - 1 if at_end else -1), False
         text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
     inside, _, after = text.partition(close)

@@ -14,11 +14,18 @@ _UNDECIDED: Final = re.compile(r"[ \t>]*(?:[-+*=_#~|:`$\\\d.)\s]*|(?:(?:[-+*]|\d
 _UNDECIDED_IN_FENCE: Final = re.compile(r"[ \t]*(?:`*|~*)\Z")
 _OPEN_FENCE: Final = re.compile(r"(`{3,}|~{3,})[^\n]*\n")
 _RUN: Final = re.compile(r"\\\(.*?\\\)|\$[^\s$](?:[^$]*[^\s$])?\$|\\.|`+|\*+|_+|~~", re.DOTALL)
+# What makes earlier blocks depend on later text: a link's definition, and a formula that ends a paragraph once it is
+# closed. Formulas that stand apart from other text do not.
+_APART: Final = re.compile(
+    r"(?:\A|\n[ \t]*)\n[ \t]*(?:\$\$|\\\[)(?:.|\n(?![ \t]*\n))*?(?:\$\$|\\\])[ \t.,;:!?]*(?=\n[ \t]*\n|\Z)"
+)
+_FAR: Final = re.compile(r"\]:|\S[^\n]*\n[ \t>]*(?:\$\$|\\\[)")
 _OPEN_LINK: Final = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\Z")
 
 # A unit longer than this many characters is parsed again only when it has grown by an eighth, so that the cost per
 # character stays flat however long a paragraph or a table becomes.
 _LONG: Final = 2_000
+_SHORT: Final = 8_000  # a whole text that is shorter is parsed again in no time
 _LINE: Final = 200  # a longer line has shown what it is
 
 
@@ -46,6 +53,7 @@ class BlockStream:
         self._parts: list[str] = []
         self._unit = ""  # from the beginning of the last top-level unit
         self._ordinal: int | None = None
+        self._finished: list[Block] = []
         self._told = 0  # blocks of the unit that were told as finished
         self._parsed = 0  # length of the unit when it was parsed last
         self._tail: Block | None = None
@@ -69,15 +77,23 @@ class BlockStream:
         return self._parse()
 
     def finish(self) -> tuple[Block, ...]:
-        """The blocks of the whole text, the same as a fresh `parse` gives."""
-        return parse(self.text)
+        """The blocks of the whole text, the same as a fresh `parse` gives.
+
+        Where nothing can change what was told, only the last unit is parsed again.
+        """
+        text = self.text
+        if len(text) < _SHORT or _FAR.search(_APART.sub("", text)):
+            return parse(text)
+        return (*self._finished, *outline(self._unit, self._ordinal).blocks[self._told :])
 
     def _parse(self) -> Update:
         self._parsed = len(self._unit)
         result = outline(self._decided(), self._ordinal, close_open_inline)
         blocks = result.blocks
-        done = len(blocks) if result.complete else max(0, len(blocks) - 1)
+        # What stands before the last unit is complete, even if that unit has nothing to show yet.
+        done = len(blocks) if result.complete else max(result.unit_block, len(blocks) - 1, 0)
         finished = blocks[self._told : done]
+        self._finished += finished
         self._tail = blocks[-1] if done < len(blocks) else None
         self._told = max(self._told, done)
         self._advance(result)

@@ -56,6 +56,7 @@ class ChatView(QScrollArea):
     continue_requested = Signal(str)
     fork_requested = Signal(str)
     delete_requested = Signal(str)
+    explain_requested = Signal(str)  # message id: where did the time of this answer go?
     quote_requested = Signal(str)  # text for the composer
     version_requested = Signal(str, int)  # message id, versions to go on or back
 
@@ -446,6 +447,7 @@ class ChatView(QScrollArea):
         view.continue_requested.connect(self.continue_requested)
         view.fork_requested.connect(self.fork_requested)
         view.delete_requested.connect(self.delete_requested)
+        view.explain_requested.connect(self.explain_requested)
         view.quote_requested.connect(self.quote_requested)
         view.version_requested.connect(self.version_requested)
 

@@ -100,6 +100,7 @@ class MessageActions(QWidget):
     regenerate_requested = Signal()
     continue_requested = Signal()
     fork_requested = Signal()
+    explain_requested = Signal()
     delete_requested = Signal()
 
     def __init__(self, theme: Theme, is_question: bool, parent: QWidget) -> None:
@@ -196,6 +197,8 @@ class MessageActions(QWidget):
         menu.addAction(translate("message_actions", "Quote in the question"), self.quote_requested.emit)
         menu.addSeparator()
         menu.addAction(translate("message_actions", "Fork into a new chat"), self.fork_requested.emit)
+        if not self._is_question:
+            menu.addAction(translate("message_actions", "Where the time went"), self.explain_requested.emit)
         delete = menu.addAction(translate("message_actions", "Delete from here on"), self.delete_requested.emit)
         delete.setEnabled(not self._busy)
         return menu

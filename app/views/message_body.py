@@ -88,8 +88,13 @@ class MessageBody(QWidget):
         self._reconcile(blocks)
 
     def begin(self) -> None:
-        """From here on text comes in pieces, by `append`, until `show_markdown` ends it with the whole."""
+        """From here on text comes in pieces, by `append`, until `finish` ends it with the whole."""
         self._stream = BlockStream()
+
+    def finish(self, text: str) -> None:
+        """The stream is over and this is its text: blocks that are right already stay untouched."""
+        streamed = self._stream is not None and self._stream.text == text
+        self.show_blocks(self._stream.finish() if self._stream is not None and streamed else parse(text))
 
     def append(self, text: str) -> None:
         """Draw the next piece: finished blocks stay as they are, only the open end changes."""

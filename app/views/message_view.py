@@ -57,6 +57,7 @@ class MessageView(QWidget):
     continue_requested = Signal(str)
     fork_requested = Signal(str)
     delete_requested = Signal(str)
+    explain_requested = Signal(str)
     quote_requested = Signal(str)  # text
     version_requested = Signal(str, int)  # message id, versions to go on or back
 
@@ -99,6 +100,9 @@ class MessageView(QWidget):
         actions.continue_requested.connect(lambda: self.continue_requested.emit(self._message.id))
         actions.fork_requested.connect(lambda: self.fork_requested.emit(self._message.id))
         actions.delete_requested.connect(lambda: self.delete_requested.emit(self._message.id))
+        actions.explain_requested.connect(lambda: self.explain_requested.emit(self._message.id))
+        if self._footer is not None:
+            self._footer.clicked.connect(lambda: self.explain_requested.emit(self._message.id))
         actions.stepper.stepped.connect(lambda step: self.version_requested.emit(self._message.id, step))
 
     @property
@@ -185,9 +189,8 @@ class MessageView(QWidget):
 
     def finish(self, message: StoredMessage) -> None:
         """Show the answer as it ended: one full pass, in which blocks that are right already stay untouched."""
-        self._streaming = False
-        self._message = message
-        self._show_message(whole=True)
+        was_streaming, self._streaming, self._message = self._streaming, False, message
+        self._show_message(ended=was_streaming)
         self.height_changed.emit()
 
     def show_message(self, message: StoredMessage) -> None:
@@ -323,7 +326,8 @@ class MessageView(QWidget):
 
     # -- the text ----------------------------------------------------------------------------------------------
 
-    def _show_message(self, whole: bool = False) -> None:
+    def _show_message(self, ended: bool = False) -> None:
+        """Draw the message; one whose stream has just `ended` keeps what is drawn, however long it is."""
         what = translate("message_view", "Question") if self.is_question else translate("message_view", "Answer")
         self.setAccessibleName(f"{what}: {self.text[:_SPOKEN]}")
         if self._streaming:
@@ -332,8 +336,7 @@ class MessageView(QWidget):
         else:
             self._show_files()
             self._show_thought()
-            self._pages = pages_of(self.text, self.is_question)
-            self._show_blocks(whole)
+            self._show_text(ended)
         if self._footer is not None:
             self._body.set_streaming(self._streaming)
             self._footer.show_groups(() if self._streaming else reply_figures(self._message))
@@ -342,11 +345,12 @@ class MessageView(QWidget):
             self._actions.setVisible(not self._streaming)
         self._place_actions()
 
-    def _show_blocks(self, whole: bool) -> None:
-        blocks = list(self._pages.next()) if self._pages is not None else []
-        while whole and self._pages is not None and not self._pages.done:
-            blocks += self._pages.next()
-        self._body.show_blocks(blocks, plain=self.is_question)
+    def _show_text(self, ended: bool) -> None:
+        self._pages = None if ended else pages_of(self.text, self.is_question)
+        if self._pages is None:
+            self._body.finish(self.text)
+        else:
+            self._body.show_blocks(self._pages.next(), plain=self.is_question)
         self._offer_more()
 
     def _show_next_page(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.markdown import DONE, TODO, Code, Formula, Frame, Heading, Paragraph, Rule, Span, Table, parse, plain_text
@@ -179,13 +179,30 @@ def test_finished_blocks_are_a_prefix_of_the_whole_whatever_the_pieces(sizes: li
 MARKDOWN_ALPHABET = st.text(alphabet="ab \n*_`#->|1.[](): ~\\é🙂$x", max_size=120)
 
 
-@given(MARKDOWN_ALPHABET, st.lists(st.integers(1, 9), min_size=1, max_size=5))
+PARTS = "a,b ,\n,\n\n,- ,1. ,* ,> ,```\n,`,$$\n,$x$,   ,    ,# ,---\n,===\n,\\[,\\],[x],**,_,[x]: y\n"
+MARKDOWN_PARTS = st.lists(st.sampled_from([*PARTS.split(","), "| a | b |\n|--|--|\n", "| 1 | 2 |\n"]), max_size=20).map(
+    "".join
+)
+
+
+@given(st.one_of(MARKDOWN_ALPHABET, MARKDOWN_PARTS), st.lists(st.integers(1, 9), min_size=1, max_size=5))
+@settings(max_examples=300, deadline=None)
 def test_any_text_in_any_pieces_ends_as_the_whole(text: str, sizes: list[int]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.markdown_stream._SHORT", 0)
+        stream = BlockStream()
+        for piece in pieces(text, sizes):
+            stream.feed(piece)
+        assert stream.text == text
+        assert stream.finish() == parse(text)
+
+
+def test_the_end_of_a_long_answer_is_not_the_time_to_parse_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = BlockStream()
-    for piece in pieces(text, sizes):
+    for piece in pieces(DOCUMENT * 30, [50]):
         stream.feed(piece)
-    assert stream.text == text
-    assert stream.finish() == parse(text)
+    monkeypatch.setattr("app.markdown_stream.parse", lambda text: pytest.fail("parsed as a whole"))
+    assert stream.finish() == parse(DOCUMENT * 30)
 
 
 def test_an_open_fence_grows_as_plain_text_until_it_is_closed() -> None:
