@@ -166,6 +166,10 @@ class Theme(QObject):
         self._look = look
         self._all = _accented_tokens(hue)
         self._icons.clear()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Choose the fonts again: those for CJK come in the order of the language, which may have changed."""
         self._fonts.clear()
         self._app.setFont(self.font("list"))
         self._apply()

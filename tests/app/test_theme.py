@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QLocale, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication, QLabel
 
@@ -185,6 +185,21 @@ def test_a_font_that_is_gone_becomes_inter_and_an_installed_one_is_taken(own_loo
     own_look.set_look(Look(font=installed))
     assert own_look.font("list").families()[0] == installed
     assert own_look.font("code").families()[0] != installed
+
+
+def test_the_fonts_of_the_language_come_first(own_look: Theme) -> None:
+    before = QLocale()
+    cjk = [family for family in own_look.font("list").families() if "CJK" in family]
+    if len(cjk) < 2:
+        pytest.skip("this system has one CJK font only")
+    try:
+        for language, ending in (("ja", "JP"), ("zh_CN", "SC")):
+            QLocale.setDefault(QLocale(language))
+            own_look.refresh()
+            assert own_look.font("list").families()[1].endswith(ending)
+    finally:
+        QLocale.setDefault(before)
+        own_look.refresh()
 
 
 def test_an_unknown_accent_is_refused(own_look: Theme) -> None:
