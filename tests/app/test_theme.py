@@ -86,7 +86,7 @@ def test_both_themes_have_the_same_tokens() -> None:
 
 
 def test_no_widget_and_no_style_sheet_names_a_colour_of_its_own() -> None:
-    literal = re.compile(r"#[0-9a-fA-F]{6}\b|#[0-9a-fA-F]{3}\b|rgba?\(|GlobalColor\.(?!transparent)|QColor\(\d")
+    literal = re.compile(r"#[0-9a-fA-F]{6}\b|#[0-9a-fA-F]{3}\b|(?<!\.)rgba?\(|GlobalColor\.(?!transparent)|QColor\(\d")
     files = [*APP.rglob("*.py"), ASSETS / "themes" / "window.qss"]
     found = [f"{path.name}: {match.group()}" for path in files for match in literal.finditer(path.read_text())]
     assert found == []
