@@ -32,7 +32,9 @@ def run(args: list[str], paths: Paths) -> int:
 
     options = _parser().parse_args(args)
     key = options.api_key or os.environ.get(KEY_VARIABLE, "")
-    asked = ServerOptions(options.host, options.port, key, tuple(options.name), options.queue_limit)
+    asked = ServerOptions(
+        options.host, options.port, key, tuple(options.name), options.queue_limit, not options.no_prefix_caching
+    )
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     worker = Worker(events.put, _config(options), paths, wait_for_kernels=True)
     server = ServerThread(worker, asked)
@@ -63,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--queue-limit", type=whole(1, 10_000), default=32, help="most requests at once; 32 if not given"
     )
+    parser.add_argument("--no-prefix-caching", action="store_true", help="compute every prompt afresh, to compare")
     return parser
 
 
@@ -74,14 +77,15 @@ def _config(options: argparse.Namespace) -> EngineConfig:
 
 
 def _stop_on_signals() -> threading.Event:
-    """An event that Ctrl+C and a polite kill set."""
+    """An event that Ctrl+C, Windows' Ctrl+Break and a polite kill set."""
     stop = threading.Event()
 
     def ask(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, ask)
+    for name in ("SIGINT", "SIGTERM", "SIGBREAK"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), ask)
     return stop
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import math
 import time
 from collections.abc import AsyncGenerator, Iterator
@@ -49,14 +50,16 @@ class Service:
     Args:
         worker: Who answers.
         queue_limit: Most requests that are answered or wait.
+        reuse: Whether prompts use KV caches.
 
     Attributes:
         history: What was answered lately.
         metrics: What is counted.
     """
 
-    def __init__(self, worker: ServingWorker, queue_limit: int) -> None:
+    def __init__(self, worker: ServingWorker, queue_limit: int, *, reuse: bool = True) -> None:
         self._worker = worker
+        self._reuse = reuse
         self._limit = queue_limit
         self._admitted = 0
         self._open: dict[str, RequestHandle] = {}
@@ -158,7 +161,7 @@ class Service:
             with contextlib.suppress(RuntimeError):  # the loop is closed: the server has ended, and nobody listens
                 loop.call_soon_threadsafe(take, event)
 
-        handle = self._worker.serve(request, sink)
+        handle = self._worker.serve(dataclasses.replace(request, reuse=self._reuse), sink)
         self._open[request.id] = handle
         return handle
 

@@ -36,6 +36,7 @@ class ServerOptions:
         api_key: What clients must show; must not be empty unless `host` is a loopback address.
         names: Host names that clients may call this machine by, besides `host`.
         queue_limit: Most requests that are answered or wait; one more is refused with 429.
+        reuse: False computes every prompt afresh, for comparisons.
     """
 
     host: str = "127.0.0.1"
@@ -43,6 +44,7 @@ class ServerOptions:
     api_key: str = ""
     names: tuple[str, ...] = ()
     queue_limit: int = 32
+    reuse: bool = True
 
 
 class ServerThread:
@@ -116,7 +118,7 @@ class ServerThread:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._service = Service(self._worker, self._options.queue_limit)
+        self._service = Service(self._worker, self._options.queue_limit, reuse=self._options.reuse)
         door = Door(self._options.host, self._options.api_key, self._options.names)
         config = uvicorn.Config(
             Guard(build_app(self._service), door),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.server.history import _CONVERSATIONS, _REPLIES, History, Message
+from engine.server.thread import ServerOptions
 from tests.engine.server.conftest import Served
 
 
@@ -123,3 +124,14 @@ def test_other_tools_are_another_history():
     assert history.place(more, "[1]").messages[1].token_ids == (1,)
     assert history.place(more, "[2]").messages[1].token_ids is None
     assert history.place(more).messages[1].token_ids is None
+
+
+def test_without_prefix_caching_everything_is_computed_and_the_same_is_said(serve):
+    replies = []
+    for reuse in (True, False):
+        served = serve(options=ServerOptions(port=0, reuse=reuse))
+        history: list[Any] = []
+        usages = [turn(served, history, question, temperature=0) for question in ("one", "two")]
+        replies.append([message["content"] for message in history])
+        assert (cached(usages[1]) > 0) is reuse
+    assert replies[0] == replies[1]
