@@ -162,7 +162,8 @@ class Worker:
     def preview(self, request: ChatRequest) -> RequestHandle:
         """Say soon what a request whose last message is a draft would cost: `Previewed`, in place of one that waits.
 
-        Nothing comes if no model is loaded, or if its template refuses the messages. A command that runs is waited for, work that reads ahead is not.
+        An answer or idle work in progress makes room for it between two tokens or chunks; other commands are waited
+        for. Nothing comes if no model is loaded, or if its template refuses the messages.
         """
         handle = RequestHandle(request.id)
         self._commands.put_idle(Command(handle, lambda: self._preview(handle, request)), Idle.PREVIEW)
@@ -262,6 +263,7 @@ class Worker:
         self._upgrade()
         for event in self._the_engine().stream(request, handle):
             yield event
+            self._serve_preview()
             if isinstance(event, Finished) and request.reuse:
                 self.prefill_ahead(after_reply(request, event.text, event.token_ids))
 
@@ -297,7 +299,7 @@ class Worker:
             _log.info("Nothing was previewed: %s", error.sentence)
 
     def _serve_preview(self) -> None:
-        """Do in the middle of longer idle work what would not be worth interrupting it for."""
+        """Do in the middle of longer work what takes a moment."""
         waiting = self._commands.take(Idle.PREVIEW)
         for event in waiting.run() if waiting else ():
             self._emit(event)

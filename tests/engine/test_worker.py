@@ -187,6 +187,16 @@ def test_a_preview_is_not_starved_by_reading_ahead_and_only_the_newest_is_done(l
         assert read > 600, "it went on reading until all was read"
 
 
+def test_a_preview_does_not_wait_for_the_end_of_an_answer(loquat_home):
+    with Running(loquat_home, FakeRunner()) as running:
+        handle = running.worker.submit(ask("long", tokens=4000))
+        running.until(TextDelta)
+        running.worker.preview(ask("p", conversation="other"))
+        assert isinstance(running.until(Previewed, Finished)[-1], Previewed)
+        handle.cancel()
+        running.until(Finished)
+
+
 def test_without_a_model_there_is_no_preview_and_an_empty_title(loquat_home):
     with Running(loquat_home) as running:
         running.worker.preview(ask("p"))
