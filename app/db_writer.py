@@ -12,13 +12,13 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from app.i18n import translate
-from app.migrations import StoreError
+from app.migrations import REINDEX, StoreError
 from app.segment import segment
 from app.soundness import suspect
 from engine.errors import DiskFull, EngineError
@@ -36,6 +36,10 @@ _PASSING: Final = frozenset(
         sqlite3.SQLITE_READONLY,
         sqlite3.SQLITE_CANTOPEN,
     }
+)
+# Of the full-text index: constraints of our own tables have codes of their own.
+_INDEX_DAMAGE: Final = frozenset(
+    {sqlite3.SQLITE_CORRUPT_VTAB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CONSTRAINT_VTAB}
 )
 
 Statement = tuple[str, tuple[Any, ...]]
@@ -136,16 +140,11 @@ class DbWriter:
             return self._running
 
     def _write(self, db: sqlite3.Connection, job: Job) -> Exception | None:
-        try:
-            db.execute("BEGIN IMMEDIATE")
-            for sql, values in job.statements:
-                _execute(db, sql, values)
-            db.execute("COMMIT")
-        except (sqlite3.Error, OverflowError) as error:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            return error
-        return None
+        error = _transact(db, job.statements)
+        if getattr(error, "sqlite_errorcode", 0) in _INDEX_DAMAGE:
+            log.warning("the search index is damaged and made anew: %s", error)
+            error = _transact(db, ((sql, ()) for sql in REINDEX)) or _transact(db, job.statements)
+        return error
 
     def _settle(self, job: Job, error: Exception | None) -> None:
         passing = error is not None and job.done is None and _code(error) in _PASSING
@@ -173,6 +172,20 @@ class DbWriter:
         with self._changed:
             left = self._retry_s if self._closing_at is None else min(0.1, self._retry_s)
             self._changed.wait(left)
+
+
+def _transact(db: sqlite3.Connection, statements: Iterable[Statement]) -> Exception | None:
+    """Run statements as one transaction; what went wrong, and then nothing was changed."""
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        for sql, values in statements:
+            _execute(db, sql, values)
+        db.execute("COMMIT")
+    except (sqlite3.Error, OverflowError) as error:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        return error
+    return None
 
 
 def _execute(db: sqlite3.Connection, sql: str, values: tuple[Any, ...]) -> None:

@@ -120,6 +120,14 @@ END;
 UPDATE conversation SET key = rowid;
 """
 
+# What makes the index anew.
+REINDEX: Final = (
+    "INSERT INTO message_text (message_text) VALUES ('delete-all')",
+    "INSERT INTO message_text (rowid, text) SELECT key, segment(content) FROM message WHERE indexed",
+    "INSERT INTO title_text (title_text) VALUES ('delete-all')",
+    "INSERT INTO title_text (rowid, text) SELECT key, segment(title) FROM conversation",
+)
+
 STEPS: Final[tuple[str, ...]] = (_FIRST, _LEFT_OUT, _ORGANISED, _SEARCHED)
 
 

@@ -232,6 +232,29 @@ def test_an_old_database_is_indexed_when_it_is_opened(path):
     store.close()
 
 
+@pytest.mark.expects_log("the search index is damaged")
+@pytest.mark.parametrize("damage", ["SET block = x'ffffffff' WHERE id = 10", "SET block = x'00ff' WHERE id > 10"])
+def test_a_damaged_index_is_made_anew_and_no_message_is_lost(path, damage):
+    store = Store(path)
+    talk = say(store, *(f"before {number}" for number in range(50)), title="Title")
+    assert store.close()
+    db = connect(path)
+    db.execute(f"UPDATE message_text_data {damage}")
+    db.close()
+    store = Store(path)
+    for number in range(20):
+        store.add_message(StoredMessage(talk.id, "user", f"after {number}"))
+    store.delete_message([store.tree(talk.id).leaf_id])
+    store.purge_deleted()
+    assert store.flush()
+    db = connect(path)
+    assert len(found(db, "after")) == 20
+    assert len(found(db, "before")) == 49
+    assert found(db, "title") == ["Title"]
+    db.close()
+    assert store.close()
+
+
 def test_a_snippet_is_one_line_around_the_first_match():
     content = "x" * 30 + "\n" + "before " * 100 + "the\n\n needle " + "after " * 100
     shown, (span,) = snippet(content, parse("needle"))
