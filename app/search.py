@@ -111,7 +111,7 @@ class Search(QObject):
             if self._db is not None:
                 self._db.interrupt()
             self._changed.notify_all()
-        if self._thread is None:
+        if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._run, name="loquat-search", daemon=True)
             self._thread.start()
 

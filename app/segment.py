@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
-PIECE: Final = 32_768  # characters folded at a time: a long text must not hold the interpreter lock for long
+PIECE: Final = 8_192  # characters folded at a time: a long text must not hold the interpreter lock for long
 # Thai and Lao, Myanmar, Hangul jamo, Khmer, CJK radicals, kana, bopomofo, ideographs, Hangul, the supplementary planes
 UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3035\u3040-\u31ff"

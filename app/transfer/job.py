@@ -131,7 +131,12 @@ class TransferJob(QObject):
         self.finished.emit(result)
 
     def _run(self) -> None:
-        self._done.emit(self._attempt())
+        fault = translate("transfer", "A fault in Loquat ended this. Nothing was changed.")
+        result = TransferResult(self._path, problem=fault)
+        try:
+            result = self._attempt()
+        finally:
+            self._done.emit(result)  # a fault goes on to the crash report, but must not leave the window waiting
 
     def _attempt(self) -> TransferResult:
         try:

@@ -1,12 +1,14 @@
-"""Nodes of another program's conversation to a tree in which questions and answers take turns. Pure."""
+"""Nodes of another program's conversation to a tree in which questions and answers take turns."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from app.records import Attachment, Conversation, StoredMessage
+from app.transfer.values import date
 
 Speaker = Literal["user", "assistant"]
 
@@ -62,6 +64,7 @@ def build(talk: Conversation, nodes: Iterable[Node], current: str | None) -> Tre
         current: The node that is shown last.
     """
     known = {node.id: node for node in nodes}
+    talk = talk if talk.created_at else _dated(talk, known.values())
     weaver = _Weaver(talk)
     weaver.weave(known)
     leaf, seen = current, set()
@@ -69,6 +72,14 @@ def build(talk: Conversation, nodes: Iterable[Node], current: str | None) -> Tre
         seen.add(leaf)
         leaf = known[leaf].parent_id
     return Tree(replace(talk, leaf_id=weaver.message_of.get(leaf or "")), tuple(weaver.messages.values()))
+
+
+def _dated(talk: Conversation, nodes: Iterable[Node]) -> Conversation:
+    """A conversation that says nothing of its time, by that of its messages; or else it is from now."""
+    times = [node.created_at for node in nodes if node.created_at is not None]
+    first, last = min(times, default=time.time()), max(times, default=time.time())
+    archived = None if talk.archived_at is None else last
+    return replace(talk, created_at=first, updated_at=last, started_on=date(first), archived_at=archived)
 
 
 class _Weaver:

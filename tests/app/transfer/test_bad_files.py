@@ -271,6 +271,14 @@ def test_the_store_may_be_closed_in_the_midst_of_an_import(tmp_path, qtbot):
         store.write_now([])
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_fault_in_the_program_ends_the_job_with_a_sentence(run, tmp_path):
+    def work(control):
+        raise ZeroDivisionError
+
+    assert "A fault in Loquat" in run(TransferJob(tmp_path, work)).problem
+
+
 def test_progress_comes_in_the_windows_thread(store, run, tmp_path):
     many(tmp_path / "many.json", 50)
     threads = set()

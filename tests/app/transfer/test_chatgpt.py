@@ -134,6 +134,13 @@ def test_an_archived_one_and_one_without_a_title(take, store):
     assert (talk.title, talk.titled, talk.archived_at) == ("What is a loquat, please?", False, talk.updated_at)
 
 
+def test_a_conversation_without_a_time_has_that_of_its_messages(take, store):
+    take([conversation(node("q", None, "user", "Q"), create_time=None, update_time=None)])
+    (talk,) = store.conversations()
+    assert talk.created_at == talk.updated_at == 1_700_000_000.5
+    assert talk.started_on.startswith("2023-11-1")
+
+
 @pytest.mark.parametrize(
     ("nodes", "texts"),
     [
