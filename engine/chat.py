@@ -6,12 +6,15 @@ import dataclasses
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from engine.config import SamplingParams
 
 Role = Literal["system", "user", "assistant", "tool"]
 Overflow = Literal["drop_oldest", "stop"]
+
+TRANSIENT: Final = "http-"
+"""Ids of other programs' conversations begin so: their caches are kept in memory alone, and are the first to go."""
 
 
 @dataclass(frozen=True, slots=True)

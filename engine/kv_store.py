@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from engine.chat import TRANSIENT
 from engine.errors import BadModelFile
 from engine.heap import release_freed_memory
 from engine.kv_cache import KVCache, reusable
@@ -231,10 +232,10 @@ class KVStore:
         self._drop(self._leaving(keep, needed, stop))
 
     def _leaving(self, keep: Collection[str], needed: int, stop: Callable[[], bool]) -> list[str]:
-        """Which caches have to go, each saved."""
+        """Which caches have to go, each saved; first those that are not kept, then the least recently used."""
         over = self.nbytes + max(0, needed) - self._budget
         names: list[str] = []
-        for name, cache in self._caches.items():
+        for name, cache in sorted(self._caches.items(), key=lambda item: not item[0].startswith(TRANSIENT)):
             if over <= 0 or stop():
                 break
             if name not in keep:

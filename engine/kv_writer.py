@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from engine.chat import TRANSIENT
 from engine.kv_cache import KVCache
 from engine.kv_disk import KVDisk
 
@@ -15,7 +16,9 @@ _log = logging.getLogger(__name__)
 
 
 def save(disk: KVDisk, conversation: str, cache: KVCache, stop: Callable[[], bool] = lambda: False) -> None:
-    """Put a cache on disk unless it is there already."""
+    """Put a cache on disk unless it is there already, or is not to be kept."""
+    if conversation.startswith(TRANSIENT):
+        return
     if cache.ids and not disk.holds(conversation, cache.ids, exactly=cache.stateful):
         disk.write(conversation, cache.snapshot(), stop)
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.chat import Message
+from engine.chat import TRANSIENT, Message
 
 _REPLIES: Final = 512
 _CONVERSATIONS: Final = 32
@@ -70,7 +70,7 @@ class History:
 
     def begin(self) -> str:
         """A new conversation, for what has no messages."""
-        name = f"http-{uuid.uuid4().hex}"
+        name = f"{TRANSIENT}{uuid.uuid4().hex}"
         self._heads[name] = b""
         return name
 

@@ -162,6 +162,16 @@ def test_the_least_recently_used_goes_first(stores):
     assert in_memory(store) == ["c", "a", "d"]
 
 
+def test_conversations_of_other_programs_go_first_and_never_to_disk(stores):
+    store = stores(budget=TOKEN * 140)
+    for name, seed in (("a", 1), ("http-b", 2), ("c", 3), ("http-d", 4)):
+        answer(store, name, prompt(seed))
+    assert in_memory(store) == ["a", "c", "http-d"]
+    assert store.settle()
+    store.close()
+    assert set(saved(stores())) == {"a", "c"}
+
+
 def test_what_goes_from_memory_is_on_disk_first(stores):
     store = stores(budget=TOKEN * 50)
     _, _, first = answer(store, "a", prompt(1))
