@@ -4,7 +4,8 @@
 
 c is what every prefill costs, a what each token costs in the matrices, b what each token costs for each one before it
 (attention). The three are fitted to the last turns by least squares over the logarithms of the errors, never below
-zero; turns that lie far off count less (Huber's weights), so that one disturbed turn changes little.
+zero; turns that lie far off count less (Huber's weights), so that one disturbed turn changes little. What the last few
+turns took beside that says how fast the machine is just now: other programs come and go for longer than a turn.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from typing import Final
 from engine.explain.trace import ModelFacts, TurnTrace
 
 _KEPT: Final = 48  # turns; the machine a while ago is another one
-_FADING: Final = 0.92  # weight of a turn beside the one after it
+_FADING: Final = 0.96  # weight of a turn beside the one after it
+_RECENT: Final = 6  # turns that say how fast the machine is now
+_PACE_FADING: Final = 0.3
+_DOUBT: Final = 0.5  # weight, beside the last turn's, of the machine being as fast as ever
+_MOST_PACE: Final = 1.1  # as a logarithm: three times slower or faster
 _ROUNDS: Final = 6
 _SWEEPS: Final = 40
 _FAR: Final = 0.25  # relative error from which on a turn counts less
@@ -65,7 +70,7 @@ class PrefillCosts:
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self._samples = deque(samples, maxlen=_KEPT)
-        self._rates = fitted(self._samples)
+        self._fit()
         self._model: tuple[object, ...] | None = None
 
     @property
@@ -87,13 +92,27 @@ class PrefillCosts:
         """Take one prefill into account."""
         if sample.computed > 0 and sample.cached >= 0 and sample.seconds > 0:
             self._samples.append(sample)
-        self._rates = fitted(self._samples)
+        self._fit()
 
     def seconds(self, computed: int, cached: int) -> float | None:
         """What reading so many tokens behind so many reused ones will take; None until something was learnt."""
         if self._rates is None or computed < 0 or cached < 0:
             return None
-        return self._rates.seconds(computed, cached)
+        return self._rates.seconds(computed, cached) * self._pace
+
+    def _fit(self) -> None:
+        self._rates = fitted(self._samples)
+        recent = list(self._samples)[-_RECENT:]
+        self._pace = pace(self._rates, recent) if self._rates else 1.0
+
+
+def pace(rates: Rates, recent: Sequence[Sample]) -> float:
+    """How many times longer than by its rates a prefill takes now, by the last turns, the newest of which is last."""
+    pairs = ((sample.seconds, rates.seconds(sample.computed, sample.cached)) for sample in reversed(recent))
+    errors = [math.log(max(took, 1e-9) / max(expected, 1e-9)) for took, expected in pairs]
+    # What is too far off to be the machine's pace was something else, and says nothing of the next turn.
+    weights = [_PACE_FADING**n * min(1.0, _MOST_PACE / max(abs(e), 1e-9)) ** 3 for n, e in enumerate(errors)]
+    return math.exp(_dot(errors, weights) / (sum(weights) + _DOUBT))
 
 
 def fitted(samples: Sequence[Sample]) -> Rates | None:
@@ -112,13 +131,14 @@ def fitted(samples: Sequence[Sample]) -> Rates | None:
 def _weight(predicted: float) -> float:
     """Of a sample whose prediction is so many times what happened.
 
-    It turns the squares of (predicted - 1), to which a prediction of nothing is a small error, into those of the
-    logarithm, and then lets a sample that lies far off count by its distance only.
+    With it the squares of (predicted - 1), to which a prediction of nothing is a small error, have the gradient of the
+    squared logarithm, and of its distance alone where a sample lies far off.
     """
-    error = abs(math.log(max(predicted, 1e-9)))
-    if error < 1e-6:
+    predicted = max(predicted, 0.02)
+    error = math.log(predicted)
+    if abs(error) < 1e-6:
         return 1.0
-    return (error / (predicted - 1)) ** 2 * min(1.0, _FAR / error)
+    return error / (predicted * (predicted - 1)) * min(1.0, _FAR / abs(error))
 
 
 def _amounts(computed: int, cached: int) -> tuple[float, float, float]:

