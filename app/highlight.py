@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -11,8 +12,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Token, _TokenType
 from pygments.util import ClassNotFound
 
-# A longer text stays plain: colouring it would be felt in the window.
-LONGEST: Final = 40_000
+LONGEST: Final = 200_000  # characters; a longer text stays plain
 
 _TOKENS: Final[dict[_TokenType, str]] = {
     Token.Comment: "code_comment",
@@ -58,10 +58,20 @@ def _token(kind: _TokenType) -> str:
     return "" if at is None else _TOKENS[at]
 
 
-def highlight(code: str, language: str) -> tuple[Piece, ...]:
-    """The pieces that have a colour of their own; none for an unknown language or a very long text."""
+def pieces(code: str, language: str) -> Iterator[Piece]:
+    """The pieces that have a colour of their own, found as they are asked for; none for an unknown language.
+
+    A very long text has none either.
+    """
     lexer = _lexer(language.lower()) if language and len(code) <= LONGEST else None
     if lexer is None:
-        return ()
-    pieces = (Piece(at, len(text), _token(kind)) for at, kind, text in lexer.get_tokens_unprocessed(code))
-    return tuple(piece for piece in pieces if piece.token and piece.length)
+        return
+    for at, kind, text in lexer.get_tokens_unprocessed(code):
+        token = _token(kind)
+        if token and text:
+            yield Piece(at, len(text), token)
+
+
+def highlight(code: str, language: str) -> tuple[Piece, ...]:
+    """All of these pieces at once."""
+    return tuple(pieces(code, language))

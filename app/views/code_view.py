@@ -9,9 +9,11 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from app.highlight import highlight
 from app.i18n import translate
 from app.markdown import Block, Code
 from app.theme import Theme
+from app.views.code_colours import CodeColours
 from app.views.controls import CopyButton
 from app.views.document_view import indent
 from app.views.rich_text import fill_code, insert_code, new_document
@@ -21,6 +23,7 @@ _HEADER: Final = 34
 _PADDING: Final = 16
 _BOTTOM: Final = 14
 _RADIUS: Final = 10
+_AT_ONCE: Final = 3_000  # characters that are coloured before they are shown
 
 
 class CodeView(SidewaysView):
@@ -29,6 +32,8 @@ class CodeView(SidewaysView):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, translate("code_view", "Scroll the code sideways"), parent)
         self._document = new_document(theme.font("code"), wrap=False)
+        self._colours = CodeColours(self._document, theme, self)
+        self._colours.changed.connect(self.update)
         label, name = translate("code_view", "Copy"), translate("code_view", "Copy this code")
         self._copy = CopyButton(theme, label, name, self)
         self._copy.clicked.connect(self._copy_all)
@@ -43,15 +48,27 @@ class CodeView(SidewaysView):
         if block == self._block or not isinstance(block, Code):
             return
         more = _growth(self._block, block)
+        same_text = more == "" and len(block.text) > _AT_ONCE
         self._block = block
-        if more is not None:
+        if same_text and block.closed:
+            self._colours.start(block.text, block.language)
+        elif more is not None and not block.closed:
             cursor = QTextCursor(self._document)
             cursor.movePosition(QTextCursor.MoveOperation.End)
             insert_code(cursor, more, self._theme)
         else:
-            self._document.clear()
-            fill_code(self._document, block, self._theme)
+            self._fill(block)
         self._text_changed()
+
+    def _fill(self, block: Code) -> None:
+        """Write the code; colours of a long one follow in idle moments, when it is closed."""
+        self._document.clear()
+        self._colours.stop()
+        at_once = block.closed and len(block.text) <= _AT_ONCE
+        pieces = highlight(block.text, block.language) if at_once else ()
+        fill_code(self._document, block.text, pieces, self._theme)
+        if block.closed and not at_once:
+            self._colours.start(block.text, block.language)
 
     def resizeEvent(self, event: QEvent) -> None:
         super().resizeEvent(event)
@@ -108,7 +125,7 @@ class CodeView(SidewaysView):
 
 
 def _growth(old: Block | None, new: Code) -> str | None:
-    """The text that `new` adds to the open fence `old`, or None if it differs in more than that."""
-    if not isinstance(old, Code) or old.closed or new.closed or replace(new, text=old.text) != old:
+    """The text that `new` adds to the open fence `old`, or None if it differs in more than that and its end."""
+    if not isinstance(old, Code) or old.closed or replace(new, text=old.text, closed=False) != old:
         return None
     return new.text[len(old.text) :] if new.text.startswith(old.text) else None

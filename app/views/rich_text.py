@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, cast
 from unicodedata import bidirectional
@@ -22,8 +22,8 @@ from PySide6.QtGui import (
     QTextOption,
 )
 
-from app.highlight import highlight
-from app.markdown import Code, Heading, Paragraph, Span
+from app.highlight import Piece
+from app.markdown import Heading, Paragraph, Span
 from app.theme import LINE_HEIGHT, FontRole, Theme
 from app.views.formulas import OBJECT, Formulas, source_of
 
@@ -148,33 +148,28 @@ def is_right_to_left(text: str) -> bool:
     return next((kind in ("R", "AL") for kind in kinds if kind in ("L", "R", "AL")), False)
 
 
-def fill_code(document: QTextDocument, block: Code, theme: Theme) -> None:
-    """Write code into an empty document, coloured if it is closed."""
+def fill_code(document: QTextDocument, text: str, pieces: Iterable[Piece], theme: Theme) -> None:
+    """Write code into an empty document, each piece in its colour."""
     font = theme.font("code")
     document.setDefaultFont(font)
     cursor = QTextCursor(document)
     cursor.setBlockFormat(block_format(font))
     cursor.beginEditBlock()
-    for text, token in _colored(block):
-        insert_code(cursor, text, theme, token)
+    at = 0
+    for piece in pieces:
+        insert_code(cursor, text[at : piece.start], theme)
+        at = piece.start + piece.length
+        insert_code(cursor, text[piece.start : at], theme, piece.token)
+    insert_code(cursor, text[at:], theme)
     cursor.endEditBlock()
 
 
 def insert_code(cursor: QTextCursor, text: str, theme: Theme, token: str = "text") -> None:  # noqa: S107 - a colour
     """Write code at the cursor in one colour."""
-    color = QTextCharFormat()
-    color.setForeground(theme.color(token))
-    cursor.insertText(text, color)
-
-
-def _colored(block: Code) -> Iterator[tuple[str, str]]:
-    at = 0
-    for piece in highlight(block.text, block.language) if block.closed else ():
-        if piece.start > at:
-            yield block.text[at : piece.start], "text"
-        at = piece.start + piece.length
-        yield block.text[piece.start : at], piece.token
-    yield block.text[at:], "text"
+    if text:
+        color = QTextCharFormat()
+        color.setForeground(theme.color(token))
+        cursor.insertText(text, color)
 
 
 def cursor_x(line: QTextLine, position: int) -> float:

@@ -344,3 +344,22 @@ def test_matches_are_marked_where_the_words_stand(make_body: Any, qtbot: Any) ->
     assert [code.text(*span) for span in code._matches] == ["word", "word"]
     assert body.match_rect(1, 1).y() > body.match_rect(1, 0).y()
     assert body.mark_matches(None) == 0
+
+
+def test_the_colours_of_long_code_follow_in_short_slices(make_body: Any, qtbot: Any, theme: Theme) -> None:
+    code = "\n".join(f'name_{n} = "🙂 text"  # why {n}\ntext = """two\nlines"""' for n in range(400))
+    body = fresh(make_body, f"```python\n{code}\n```")
+    (view,) = body.views
+    qtbot.waitUntil(lambda: not view._colours.busy)
+    line = view.document.findBlockByNumber(3 * 399)
+    assert line.text() == 'name_399 = "🙂 text"  # why 399'
+    comment = line.layout().formats()[-1]
+    assert comment.format.foreground().color() == theme.color("code_comment")
+    assert (comment.start, comment.length) == (len('name_399 = "🙂 text"  ') + 1, len("# why 399")), "as Qt counts"
+    second_line_of_string = view.document.findBlockByNumber(3 * 399 + 2).layout().formats()
+    assert {each.format.foreground().color().name() for each in second_line_of_string} == {
+        theme.color("code_string").name()
+    }
+    assert sum(each.length for each in second_line_of_string) == len('lines"""')
+    body.selection.select_all()
+    assert body.selected_text() == code
