@@ -26,14 +26,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     if arguments and not arguments[0].startswith("-"):
         parser.error(f"there is no command {arguments[0]}; there are {', '.join(cli.COMMANDS)}")
-    options = parser.parse_args(arguments)
+    parser.parse_args(arguments)
     if not _has_display(sys.platform, os.environ) or _is_dead_display(os.environ):
         return _refuse("There is no display to open a window on. Run `loquat chat` to chat in the terminal.")
     try:
         from app.desktop import run  # noqa: PLC0415 - Qt from here on
     except ImportError as error:
         return _refuse(f"The window cannot be opened: {error}. Run `loquat chat` to chat in the terminal.")
-    return run(arguments, model=options.model, new=options.new)
+    return run(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:

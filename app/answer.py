@@ -43,6 +43,7 @@ class Answer(QObject):
     ended = Signal(bool)  # whether the turn ended well
     failed = Signal(str, str)  # sentence, detail
     left_out = Signal(int)
+    traced = Signal(str, object)  # message id, TurnTrace
 
     def __init__(
         self,
@@ -77,6 +78,11 @@ class Answer(QObject):
     def waiting(self) -> bool:
         """Whether a question waits for a model to be ready."""
         return self._turn is not None and self._turn.handle is None
+
+    @property
+    def turn(self) -> Turn | None:
+        """The turn in progress."""
+        return self._turn
 
     @property
     def live(self) -> LiveTurn:
@@ -163,7 +169,7 @@ class Answer(QObject):
             return
         match event:
             case PrefillProgress():
-                turn.prefill = event
+                turn.read(event)
                 self._set_live(turn.live())
             case TextDelta():
                 self._grow(turn, event)
@@ -244,6 +250,7 @@ class Answer(QObject):
         self._keep(replace(reply, left_out=self._requests.unread(event.left_out)))
         if event.trace is not None:
             self._store.save_trace(reply.id, to_json(event.trace))
+            self.traced.emit(reply.id, event.trace)
 
     def _keep(self, reply: StoredMessage) -> None:
         """Save a reply as it ended; if its branch is shown, in place of what was streamed, or as new if nothing was."""

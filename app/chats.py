@@ -52,6 +52,7 @@ class Chats(QObject):
     preview = Signal(object)  # DraftCost of what is in the composer, or None
     edit_preview = Signal(str, object)  # message id, DraftCost of the question that is being edited
     draft_replaced = Signal(object)  # Draft: this is in the composer now, because a message that waited came back
+    answered = Signal(object, object)  # Conversation, StoredMessage: an answer is complete
     bug_found = Signal(object)  # EngineError: a fault in the program; everything is saved
     _store_reported = Signal(object)  # EngineError or None, from the writer's thread
 
@@ -225,6 +226,14 @@ class Chats(QObject):
         self._trash.put(deleted)
         self._offer_undo(chat_words.deleted(len(deleted.ids)), partial(self._undelete, deleted))
 
+    def aside(self) -> Session:
+        """A new chat that is not put on view; it comes into the list with its first question."""
+        return self._make_session(Conversation(), MessageTree(), stored=False)
+
+    def holds(self, session: Session) -> bool:
+        """Whether a session's conversation is in the list or the archive still, or is one that has not begun."""
+        return not session.stored or self._library.get(session.conversation.id) is not None
+
     def fork(self, message_id: str) -> Conversation | None:
         """Copy the current chat up to a message into a chat of its own, and show that; None if it cannot be."""
         session = self._current
@@ -387,6 +396,9 @@ class Chats(QObject):
             self._library.rename(conversation_id, title)
 
     def _turn_ended(self, session: Session, well: bool) -> None:
+        messages = session.messages()
+        if well and messages and messages[-1].role == "assistant":
+            self.answered.emit(session.conversation, messages[-1])
         if well and self._settings.get("auto_title") and self._titler.wants(session):
             self._titler.name(session)
 

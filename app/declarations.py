@@ -329,4 +329,5 @@ SETTINGS: Final = (
         reload=True,
     ),
     Setting("window_geometry", "text", ""),
+    Setting("folded_folders", "text", "[]"),
 )

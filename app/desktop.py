@@ -5,20 +5,28 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
+from app import collector, i18n
+from app.assistants import Assistants
 from app.chats import Chats
-from app.conductor import Conductor
-from app.crash import CrashGuard
+from app.conductor import Conductor, Program
+from app.crash import CrashGuard, CrashReport
+from app.declarations import REBUILDS
 from app.engine_bridge import EngineBridge, WorkerFactory
+from app.experiments import Experiments
+from app.i18n import translate
 from app.live import Notice
 from app.logging_setup import start_logging
 from app.migrations import StoreError
 from app.options import window_options
+from app.presence import Presence
+from app.search import Search
 from app.settings import Settings
 from app.single_instance import SingleInstance
 from app.store import open_store
@@ -45,18 +53,64 @@ class Desktop:
     """
 
     def __init__(self, app: QApplication, paths: Paths, make_worker: WorkerFactory) -> None:
+        self._app = app
         self.settings = Settings(paths.config / "settings.json")
+        i18n.install(app, self.settings.get("language"))
+        self.assistants = Assistants(paths.config / "assistants.json")
         self.store, store_notice = open_store(paths.database)
+        self.search = Search(paths.database)
         self.bridge = EngineBridge(make_worker)
         self.chats = Chats(self.store, self.bridge, self.settings)
-        self.theme = Theme(app, self.settings.get("theme"))
+        self.chats.model_changed.connect(collector.model_changed)
+        self.experiments = Experiments(self.bridge)
+        self.bridge.arrived.connect(self.experiments.apply, Qt.ConnectionType.QueuedConnection)
+        self.theme = Theme(app, self.settings.get("theme"), self.settings.look())
         self.window, self.conductor = self._make_window()
+        self.presence = Presence(self.chats, self.settings, self.theme, self.raise_window, None)
+        self._attend()
+        self._rebuild = QTimer()
+        self._rebuild.setSingleShot(True)
+        self._rebuild.timeout.connect(self._make_anew)
+        self.settings.changed.connect(self._setting_changed)
         self._first_paint: FirstPaint | None = None
-        self._start_notices = [sentence for sentence in (self.settings.trouble, store_notice) if sentence]
+        troubles = (self.settings.trouble, self.assistants.trouble, store_notice)
+        self._start_notices = [sentence for sentence in troubles if sentence]
 
     def _make_window(self) -> tuple[MainWindow, Conductor]:
         window = MainWindow(self.theme)
-        return window, Conductor(window, self.chats, self.settings, self.theme)
+        program = Program(
+            self.chats, self.store, self.settings, self.search, self.assistants, self.experiments, self.theme
+        )
+        return window, Conductor(window, program)
+
+    def _attend(self) -> None:
+        self.presence.attend(self.window)
+        self.conductor.quick_ask_requested.connect(self.presence.toggle_quick_ask)
+        self.conductor.quit_requested.connect(self._app.quit)
+
+    def _setting_changed(self, name: str) -> None:
+        """Take over what every word or size depends on; the window is made anew when the dialog's own event is over."""
+        if name == "language":
+            i18n.install(self._app, self.settings.get("language"))
+            self.theme.refresh()
+        if name in REBUILDS:
+            self._rebuild.start(0)
+
+    def _make_anew(self) -> None:
+        """Make the window in the language, the sizes and the font of now; what is written in it stays."""
+        before, inspected = self.window, self.window.inspector_shown
+        place = self.conductor.dialogs.settings_place()
+        self.settings.set("window_geometry", before.geometry_to_keep())
+        self.conductor.transfers.close()
+        self.window, self.conductor = self._make_window()
+        self._attend()
+        self.window.show_inspector(inspected)
+        if before.isVisible():
+            self.window.show()
+        if place is not None:
+            self.conductor.dialogs.show_settings(place)
+        before.hide()
+        before.deleteLater()
 
     def show(self, model: str | None = None, new: bool = False) -> None:
         """Put the window on the screen, then load the model: importing torch would hold up the first picture."""
@@ -73,15 +127,24 @@ class Desktop:
         self.window.raise_()
         self.window.activateWindow()
 
+    def show_crash(self, report: CrashReport) -> None:
+        """Show a fault in the program over the window of now."""
+        self.conductor.dialogs.show_crash(report)
+
     def close(self) -> bool:
         """Stop, save, end the worker, close the store; whether the worker's thread ended."""
         if self._first_paint is not None:
             self._first_paint.cancel()
+        self._rebuild.stop()
+        self.presence.close()
+        self.conductor.transfers.close()
         self.chats.shutdown()
         ended = self.bridge.close()
+        self.search.close()
         if not self.store.close():
             log.error("not everything could be saved")
         self.settings.save()
+        self.assistants.save()
         return ended
 
 
@@ -109,15 +172,14 @@ class FirstPaint(QObject):
         self._timer.stop()
 
 
-def run(arguments: Sequence[str], model: str | None, new: bool, make_worker: WorkerFactory | None = None) -> int:
+def run(arguments: Sequence[str], make_worker: WorkerFactory | None = None) -> int:
     """Open the window and run until it is closed; the exit code.
 
     Args:
-        arguments: As they were given, for the first instance if this is the second.
-        model: The model to load; None for the default one.
-        new: Begin a new chat instead of opening the last one.
+        arguments: Of the command line; a first instance that runs already gets them as they are.
         make_worker: Makes the worker; None takes the engine's own.
     """
+    options, _ = window_options().parse_known_args(arguments)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     paths = default_paths()
     logs = start_logging(paths.logs)
@@ -125,20 +187,24 @@ def run(arguments: Sequence[str], model: str | None, new: bool, make_worker: Wor
     app.setApplicationName("loquat")
     app.setApplicationDisplayName("Loquat")
     app.setDesktopFileName("loquat")
+    app.setQuitOnLastWindowClosed(
+        False
+    )  # `Presence` says when: the small window and the tray may outlive the large one
     try:
         instance = SingleInstance(paths.data)
         if not instance.claim():
             return _hand_over(instance, arguments)
         try:
             desktop = Desktop(app, paths, make_worker or _engine_worker(paths))
-            return _run_first(app, desktop, instance, model, new)
+            return _run_first(app, desktop, instance, options)
         finally:
             instance.release()
     except StoreError as error:
         log.error("%s: %s", error.sentence, error.detail)
         return _refuse(error.sentence)
     except OSError as error:
-        return _refuse(f"Loquat cannot keep its files in {paths.data}: {error.strerror}.")
+        sentence = translate("desktop", "Loquat cannot keep its files in {folder}: {reason}.")
+        return _refuse(sentence.format(folder=paths.data, reason=error.strerror))
     finally:
         logs.stop()
 
@@ -147,16 +213,18 @@ def _engine_worker(paths: Paths) -> WorkerFactory:
     return lambda emit: Worker(emit, EngineConfig(), paths)
 
 
-def _run_first(app: QApplication, desktop: Desktop, instance: SingleInstance, model: str | None, new: bool) -> int:
+def _run_first(app: QApplication, desktop: Desktop, instance: SingleInstance, options: Namespace) -> int:
     guard = CrashGuard(desktop.chats.save_now)
-    guard.report.connect(desktop.conductor.dialogs.show_crash)
+    guard.report.connect(desktop.show_crash)
     desktop.chats.bug_found.connect(guard.engine_bug)
     instance.activated.connect(lambda later: _activate(desktop, later))
     signals = TerminalSignals()
     signals.asked_to_quit.connect(app.quit)
     guard.install()
     try:
-        desktop.show(model, new)
+        desktop.show(options.model, options.new)
+        if options.toggle:
+            desktop.presence.toggle_quick_ask()
         code = app.exec()
     finally:
         ended = desktop.close()
@@ -174,6 +242,9 @@ def _run_first(app: QApplication, desktop: Desktop, instance: SingleInstance, mo
 def _activate(desktop: Desktop, arguments: list[str]) -> None:
     """Do what a second start asked for."""
     options, _ = window_options().parse_known_args(arguments)
+    if options.toggle:
+        desktop.presence.toggle_quick_ask()
+        return
     desktop.raise_window()
     if options.new:
         desktop.chats.new()
@@ -184,7 +255,8 @@ def _activate(desktop: Desktop, arguments: list[str]) -> None:
 def _hand_over(instance: SingleInstance, arguments: Sequence[str]) -> int:
     if instance.hand_over(arguments):
         return 0
-    print("Loquat is running already, but does not answer. Please close it and try again.", file=sys.stderr)
+    sentence = translate("desktop", "Loquat is running already, but does not answer. Please close it and try again.")
+    print(sentence, file=sys.stderr)
     return ERROR_EXIT
 
 

@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.chats import Chats
 from app.crash import CrashReport
 from app.declarations import SETTINGS
+from app.i18n import translate
 from app.settings import Settings
 from app.theme import Theme
 from app.views import words
 from app.views.crash_dialog import CrashDialog
 from app.views.dialogs import ConfirmDialog, LinkDialog
-from app.views.settings_dialog import SettingsDialog
+from app.views.settings_dialog import Place, SettingsDialog
 from engine.events import InstalledModel
 
 
@@ -37,26 +38,33 @@ class Dialogs(QObject):
 
     def choose_model_file(self) -> None:
         """Ask for a model file, and use it."""
-        path, _ = QFileDialog.getOpenFileName(self._window, "Use a model file", "", "Models (*.gguf);;All files (*)")
+        kinds = translate("dialogs", "Models (*.gguf);;All files (*)")
+        path, _ = QFileDialog.getOpenFileName(self._window, translate("dialogs", "Use a model file"), "", kinds)
         if path:
             self._chats.add_model(Path(path))
 
     def choose_model_folder(self) -> None:
         """Ask for a model folder, and use it."""
-        path = QFileDialog.getExistingDirectory(self._window, "Use a model folder")
+        path = QFileDialog.getExistingDirectory(self._window, translate("dialogs", "Use a model folder"))
         if path:
             self._chats.add_model(Path(path))
 
     def confirm_removal(self, model: InstalledModel) -> None:
         """Ask before a model is deleted from the disk."""
-        sentence = f"{words.size(model.nbytes)} of disk are freed. To use the model again, add its file again."
-        dialog = ConfirmDialog(self._theme, f"Remove {model.label}?", sentence, "Remove", self._window)
+        said = translate("dialogs", "{size} of disk are freed. To use the model again, add its file again.")
+        title = translate("dialogs", "Remove {model}?").format(model=model.label)
+        sentence, button = said.format(size=words.size(model.nbytes)), translate("dialogs", "Remove")
+        dialog = ConfirmDialog(self._theme, title, sentence, button, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(partial(self._chats.models.remove, model.name))
         dialog.open()
 
-    def show_settings(self) -> None:
-        """Open the settings."""
+    def settings_place(self) -> Place | None:
+        """Where the person is in the settings; None while they are not open."""
+        return self._shown_settings.place() if self._shown_settings is not None else None
+
+    def show_settings(self, place: Place | None = None) -> None:
+        """Open the settings, where the person was in them before if that is said."""
         if self._shown_settings is not None:
             return
         shown = [setting for setting in SETTINGS if setting.label]
@@ -69,6 +77,8 @@ class Dialogs(QObject):
         self._refresh()
         self._shown_settings.finished.connect(self._settings_closed)
         self._shown_settings.open()
+        if place is not None:
+            self._shown_settings.show_place(place)
 
     def _refresh(self) -> None:
         """Say in the settings whether changes wait for the model to be loaded again."""

@@ -62,6 +62,14 @@ class WorkerLike(Protocol):
         """Answer a conversation with its cache and without."""
         ...
 
+    def compare_cache(self, messages: Sequence[Message], started_on: str) -> RequestHandle:
+        """Generate some tokens with the cache and without."""
+        ...
+
+    def measure_profile(self) -> RequestHandle:
+        """Say, when nothing else is to be done, what this machine can do with the loaded model."""
+        ...
+
     def forget(self, conversation_id: str) -> RequestHandle:
         """Drop the caches of a conversation that was deleted for good."""
         ...
@@ -133,6 +141,14 @@ class EngineBridge(QObject):
     def check(self, messages: Sequence[Message], started_on: str) -> RequestHandle:
         """Answer a conversation with its cache and without."""
         return self._worker.check(messages, started_on)
+
+    def compare_cache(self, messages: Sequence[Message], started_on: str) -> RequestHandle:
+        """Generate some tokens with the cache and without: `CompareProgress` a token, then `Compared`."""
+        return self._worker.compare_cache(messages, started_on)
+
+    def measure_profile(self) -> RequestHandle:
+        """Say, when nothing else is to be done, what this machine can do with the loaded model: `Profiled`."""
+        return self._worker.measure_profile()
 
     def forget(self, conversation_id: str) -> RequestHandle:
         """Drop the caches of a conversation that was deleted for good."""

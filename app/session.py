@@ -18,7 +18,7 @@ from app.requests import Requests
 from app.said import sound
 from app.store import Store
 from app.tree import MessageTree
-from app.turn import TurnOptions
+from app.turn import Turn, TurnOptions
 from engine.chat import ChatRequest, RequestHandle
 from engine.events import Event
 
@@ -49,6 +49,7 @@ class Session(QObject):
     refused = Signal(str)  # sentence: nothing was done
     turn_ended = Signal(bool)  # whether it ended well; a message that waited for it is on its way by then
     left_out = Signal(int)  # so many of the oldest messages did not fit the context and were not read
+    traced = Signal(str, object)  # message id, TurnTrace: how a reply was made
 
     def __init__(
         self,
@@ -77,6 +78,7 @@ class Session(QObject):
         self._answer.ended.connect(self._turn_ended)
         self._answer.failed.connect(self.failed)
         self._answer.left_out.connect(self.left_out)
+        self._answer.traced.connect(self.traced)
 
     @property
     def conversation(self) -> Conversation:
@@ -101,6 +103,11 @@ class Session(QObject):
     def waiting(self) -> bool:
         """Whether a question waits for a model to be ready."""
         return self._answer.waiting
+
+    @property
+    def turn(self) -> Turn | None:
+        """The turn in progress."""
+        return self._answer.turn
 
     @property
     def live(self) -> LiveTurn:
@@ -217,6 +224,16 @@ class Session(QObject):
         if wanted is None or not self._may_change():
             return False
         self._branch.show(wanted)
+        self._branch_changed()
+        return True
+
+    def show_message(self, message_id: str) -> bool:
+        """Show the branch that holds a message; whether it is on view now."""
+        if self._branch.index(message_id) is not None:
+            return True
+        if self._branch.get(message_id) is None or not self._may_change():
+            return False
+        self._branch.show(message_id)
         self._branch_changed()
         return True
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, SignalInstance
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
 
 from app.chats import Chats
-from app.live import LiveTurn
+from app.draft import Draft
+from app.i18n import translate
+from app.live import DraftCost, LiveTurn
 from app.records import Attachment, Conversation, StoredMessage
 from app.session import Session
 from app.views.conversation_rows import untitled
+from app.views.cost_line import edit_saying
 from app.views.main_window import MainWindow
 
 
@@ -28,11 +31,21 @@ class ShownChat(QObject):
         chat.edited.connect(self.edit)
         chat.regenerate_requested.connect(self.regenerate)
         chat.version_requested.connect(self._show_version)
+        chat.continue_requested.connect(self.continue_reply)
+        chat.fork_requested.connect(self._fork)
+        chat.delete_requested.connect(chats.delete_message)
+        chat.quote_requested.connect(composer.type)
+        chat.edit_text_changed.connect(chats.preview_edit)
         chat.typed.connect(composer.type)
         composer.send_requested.connect(self.send)
         composer.stop_requested.connect(self.stop)
         composer.paged.connect(chat.page)
         composer.edited.connect(chats.draft_changed)
+        composer.queued_taken_back.connect(self._take_back)
+        chats.preview.connect(composer.show_cost)
+        chats.edit_preview.connect(self._show_edit_cost)
+        chats.draft_replaced.connect(self._show_draft)
+        chats.list_changed.connect(self._show_current_title)
         window.start_page.example_chosen.connect(self.send)
         window.sidebar.typed.connect(composer.type)
 
@@ -62,9 +75,36 @@ class ShownChat(QObject):
 
     def regenerate_last(self) -> None:
         """Answer the last question once more."""
+        if (reply := self._last_reply()) is not None:
+            self.regenerate(reply.id)
+
+    def continue_reply(self, message_id: str) -> None:
+        """Go on with an answer where it ended."""
+        if self._session is not None and self._session.continue_reply(message_id):
+            self._window.composer.focus_editor()
+
+    def continue_last(self) -> None:
+        """Go on with the last answer."""
+        if (reply := self._last_reply()) is not None:
+            self.continue_reply(reply.id)
+
+    def copy_last(self) -> None:
+        """Copy the last answer as it was written."""
+        if (reply := self._last_reply()) is not None:
+            QGuiApplication.clipboard().setText(reply.content)
+
+    def _last_reply(self) -> StoredMessage | None:
         messages = self._session.messages() if self._session is not None else ()
-        if messages and messages[-1].role == "assistant":
-            self.regenerate(messages[-1].id)
+        return messages[-1] if messages and messages[-1].role == "assistant" else None
+
+    def _fork(self, message_id: str) -> None:
+        if self._chats.fork(message_id) is not None:
+            self._window.composer.focus_editor()
+
+    def _take_back(self) -> None:
+        if self._session is not None:
+            self._session.take_back_queued()
+            self._window.composer.focus_editor()
 
     def stop(self) -> None:
         """End the turn; what was said stays."""
@@ -88,6 +128,9 @@ class ShownChat(QObject):
         self._show_thread()
         self.show_title(session.conversation)
         self._window.sidebar.mark_open(session.conversation.id)
+        self._show_draft(self._chats.draft)
+        self._show_questions()
+        self._window.composer.show_queued(session.queued)
         self._show_turn(session.live)
 
     def refresh_model(self) -> None:
@@ -100,12 +143,18 @@ class ShownChat(QObject):
         self._window.header.show_title(conversation.title or untitled(), stored=bool(conversation.title))
         self._window.show_title(conversation.title)
 
+    def _show_current_title(self) -> None:
+        if self._session is not None:
+            self.show_title(self._session.conversation)
+
     def _each(self, session: Session, do: Callable[[SignalInstance, Callable[..., None]], object]) -> None:
         """Connect or disconnect all that is followed of a session."""
         chat = self._window.chat
         for signal, slot in (
             (session.message_added, chat.add_message),
             (session.message_added, self._message_added),
+            (session.message_resumed, chat.resume_message),
+            (session.queue_changed, self._window.composer.show_queued),
             (session.text_appended, chat.append_text),
             (session.message_finished, chat.finish_message),
             (session.message_finished, self._announce),
@@ -131,10 +180,23 @@ class ShownChat(QObject):
             self._window.chat.change_thread(messages, self._session.live)
             self._mark_messages()
             self._window.show_messages(bool(messages))
+            self._show_questions()
 
     def _message_added(self, _message: StoredMessage) -> None:
         self._mark_messages()
         self._window.show_messages(True)
+        self._show_questions()
+
+    def _show_draft(self, draft: Draft) -> None:
+        self._window.composer.set_draft(draft.text, draft.attachments)
+
+    def _show_questions(self) -> None:
+        """Let the composer call back what was asked in this chat."""
+        messages = self._session.messages() if self._session is not None else ()
+        self._window.composer.set_history([message.content for message in messages if message.role == "user"])
+
+    def _show_edit_cost(self, message_id: str, cost: DraftCost) -> None:
+        self._window.chat.show_edit_cost(message_id, edit_saying(cost))
 
     def _mark_messages(self) -> None:
         """Show what is known of the messages beside their text: versions, and what was not read."""
@@ -153,5 +215,7 @@ class ShownChat(QObject):
         """Tell a screen reader once that an answer is there, and what it says."""
         if message.id != self._announced:
             self._announced = message.id
-            event = QAccessibleAnnouncementEvent(self._window.chat, f"Answer: {message.content}")
+            event = QAccessibleAnnouncementEvent(
+                self._window.chat, translate("shown_chat", "Answer: {text}").format(text=message.content)
+            )
             QAccessible.updateAccessibility(event)

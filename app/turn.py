@@ -76,6 +76,7 @@ class Turn:
         submitted_at: `time.perf_counter()` in seconds when the person pressed Enter.
         model: The name of the model that answers; known once the request is on its way.
         handle: Cancels the request; None while it waits for the model.
+        prefill_from: `time.perf_counter()` when prefill began, in seconds; None until it has.
         token_times: `time.perf_counter()` of each token, in seconds.
         begun: The reply that goes on; None for a new one. What comes is added to its text and ids.
         base_ids: Of the ids of `begun`, those that stay in front; None where they mean nothing to this model.
@@ -91,6 +92,7 @@ class Turn:
     model: str = ""
     handle: RequestHandle | None = None
     prefill: PrefillProgress | None = None
+    prefill_from: float | None = None
     pieces: list[str] = field(default_factory=list)
     token_ids: list[int] = field(default_factory=list)
     token_times: list[float] = field(default_factory=list)
@@ -104,6 +106,12 @@ class Turn:
         self.model = model
         if self.begun is not None:
             self.base_ids = kept_ids(self.begun, model, end_ids)
+
+    def read(self, progress: PrefillProgress) -> None:
+        """Take how far the prompt has been read."""
+        self.prefill = progress
+        if self.prefill_from is None and progress.at:
+            self.prefill_from = progress.at
 
     def grow(self, delta: TextDelta) -> None:
         """Add a token."""

@@ -110,12 +110,14 @@ class PrefillProgress:
         cached: Tokens reused; they cost nothing.
         done: Tokens prefilled by this request so far.
         total: Tokens this request has to prefill.
+        at: `time.perf_counter()` in seconds when it was so; 0 where that is not known.
     """
 
     request_id: str
     cached: int
     done: int
     total: int
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ class Turn:
             )
 
     def _prefill(self, cache: KVCache, rest: list[int], cached: int) -> Generator[ChatEvent, None, Tensor | None]:
-        yield PrefillProgress(self._request.id, cached, 0, len(rest))
+        yield PrefillProgress(self._request.id, cached, 0, len(rest), self._clock())
         self._notes.reading()
         steps = prefill(cache, rest, self._model.pacer, lambda: self._handle.cancelled)
         while True:
@@ -141,7 +141,7 @@ class Turn:
                 logits: Tensor | None = end.value
                 return logits
             self._notes.chunk(done)
-            yield PrefillProgress(self._request.id, cached, done, len(rest))
+            yield PrefillProgress(self._request.id, cached, done, len(rest), self._clock())
 
     def _sampler(self, prompt: list[int]) -> Sampler:
         params, size = self._request.params, self._model.runner.vocab_size

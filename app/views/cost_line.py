@@ -45,6 +45,16 @@ def cost_saying(cost: DraftCost) -> Saying:
     return Saying((f"{reads} · {left}", reads, _briefly(cost)))
 
 
+def edit_saying(cost: DraftCost) -> str:
+    """What asking a question in other words costs: everything behind the first change is computed again."""
+    if max(cost.prompt_tokens, cost.draft_tokens) > cost.context_limit:
+        return _too_long(cost)
+    tokens = translate("cost_line", "This edit recomputes %n tokens", _new(cost))
+    if cost.seconds is None:
+        return tokens
+    return translate("cost_line", "{tokens}, about {time}").format(tokens=tokens, time=about(cost.seconds))
+
+
 def _new(cost: DraftCost) -> int:
     return max(0, cost.prompt_tokens - cost.cached_tokens)
 

@@ -62,6 +62,11 @@ class SheetDialog(QDialog):
         self.column.addWidget(field, 1)
         return field
 
+    def add_note(self, text: str) -> None:
+        """A quiet line, such as the name of the field below it."""
+        self.column.addSpacing(4)
+        self.column.addWidget(Label(self._theme, text, "small", "muted"))
+
     def add_button(self, label: str, primary: bool = False) -> QPushButton:
         """A button at the right; the primary one is what Enter presses."""
         button = make_button(self._theme, label, self, primary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, Qt, Signal
@@ -16,6 +17,7 @@ from app.views.composer import Composer
 from app.views.frame import Dock, Scrim
 from app.views.inspector.inspector import Inspector
 from app.views.notice_bar import NoticeBar
+from app.views.palette import Palette
 from app.views.panels import Panel
 from app.views.progress_card import ProgressCard
 from app.views.sidebar import Sidebar
@@ -50,8 +52,10 @@ class MainWindow(QWidget):
         self.checking = ProgressCard(theme, self)
         self.composer = Composer(theme, self)
         self.status = StatusBar(theme, self)
+        self.command_palette = Palette(theme, self)
         self._scrim = Scrim(self)
         self._told_inspector = False
+        self.hides_on_close: Callable[[], bool] = lambda: False
         self.inspector = Inspector(theme, self)
         self._left = Panel(self.sidebar, "left", theme, self, wanted=True)
         self._right = Panel(self.inspector, "right", theme, self, wanted=False)
@@ -158,7 +162,11 @@ class MainWindow(QWidget):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closing.emit()
-        super().closeEvent(event)
+        if self.hides_on_close():
+            self.hide()
+            event.ignore()
+        else:
+            super().closeEvent(event)
 
     # -- files dropped -----------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class AssistantButton(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         top = QHBoxLayout()
         top.setSpacing(8)
-        top.addWidget(_sign(theme, entry.icon))
+        top.addWidget(_sign(theme, entry.icon, self))
         top.addWidget(ElidedLabel(theme, entry.name, "button"), 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 10, 14, 10)
@@ -214,12 +214,13 @@ def _button(theme: Theme, name: str, parent: QWidget) -> QPushButton:
     return button
 
 
-def _sign(theme: Theme, icon: str) -> QLabel:
+def _sign(theme: Theme, icon: str, parent: QWidget) -> QLabel:
     """A drawing of assets/icons, or the character that stands for one."""
     if icon and (ASSETS / "icons" / f"assistant-{icon}.svg").is_file():
-        label = QLabel()
+        label = QLabel(parent)
         label.setPixmap(theme.icon(f"assistant-{icon}", "muted").pixmap(QSize(_ICON, _ICON)))
     else:
         label = Label(theme, icon, "list")
+        label.setParent(parent)  # one without would be shown as a window for a moment
     label.setVisible(bool(icon))
     return label

@@ -93,6 +93,7 @@ class StartPage(QScrollArea):
         self._title = Label(theme, translate("start_page", "What would you like to know?"), "display")
         self._state = Label(theme, "", "list", "muted")
         self._setup = SetupCard(theme, self._page)
+        self._offered: tuple[Sequence[object], str] = ((), "")
         self._assistants = CardGrid(theme, 3, 200, self._page)
         self._examples = CardGrid(theme, 2, 250, self._page)
         self._lay_out()
@@ -148,6 +149,9 @@ class StartPage(QScrollArea):
         self, assistants: Sequence[AssistantEntry | tuple[str, str, str, str]], chosen: str = ""
     ) -> None:
         """Show assistants to begin with (id, name, icon, opening), one of them as chosen."""
+        if (tuple(assistants), chosen) == self._offered:
+            return
+        self._offered = (tuple(assistants), chosen)
         cards = []
         self._title.setText(translate("start_page", "What would you like to know?"))
         for entry in map(AssistantEntry._make, assistants):

@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from app.assistants import Assistants
 from app.chats import Chats
+from app.conductor import Program
 from app.engine_bridge import EngineBridge
+from app.experiments import Experiments
 from app.live import LiveTurn, ModelState, Notice
 from app.records import StoredMessage
+from app.search import Search
 from app.session import Session
 from app.settings import Settings
 from app.store import Store, open_store
@@ -33,15 +38,31 @@ class World:
     notices: list[Notice] = field(default_factory=list)
     models: list[ModelState] = field(default_factory=list)
     conductor: Any = None  # set where there is a window
+    parts: Program | None = None
 
     @property
     def session(self) -> Session:
         assert self.chats.current is not None
         return self.chats.current
 
+    def program(self, theme: Theme) -> Program:
+        """What a window is connected to."""
+        if self.parts is None:
+            search, experiments = Search(self.store.path), Experiments(self.bridge)
+            self.bridge.arrived.connect(experiments.apply, Qt.ConnectionType.QueuedConnection)
+            assistants = Assistants(self.store.path.with_name("assistants.json"))
+            parts = (self.chats, self.store, self.settings, search, assistants, experiments)
+            self.parts = Program(*parts, theme)
+        return self.parts
+
     def close(self) -> None:
+        if self.conductor is not None:
+            self.conductor.transfers.close()
         self.chats.shutdown()
         assert self.bridge.close()
+        if self.parts is not None:
+            assert self.parts.search.close()
+            self.parts.assistants.save()
         assert self.store.close()
         self.settings.save()
 

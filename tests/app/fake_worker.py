@@ -20,6 +20,8 @@ from engine.errors import Cancelled, EngineError
 from engine.events import (
     Checked,
     CheckProgress,
+    Compared,
+    CompareProgress,
     Event,
     Failed,
     Finished,
@@ -31,13 +33,18 @@ from engine.events import (
     ModelInfo,
     ModelsListed,
     PrefillProgress,
+    Profiled,
     Previewed,
     TextDelta,
     Titled,
 )
+from engine.explain.comparison import Candidate, Comparison, Step
+from engine.explain.profile import MachineProfile
 from engine.stats import TurnStamps, turn_stats
 
 END_TOKEN = 2
+_STEP = Step(23, 0.2, (1, 3, 23, 64), 30, 1_000_000, (Candidate(5, "It", 0.5),))
+COMPARISON = Comparison(23, _STEP, _STEP, (4.0, 4.0), (80.0, 82.0), True, "It is")
 POLL_S = 0.002
 
 
@@ -169,6 +176,22 @@ class FakeWorker:
                 raise Cancelled
         yield Checked(handle.id, 214, self.equal_tokens, self.equal_tokens == 214, 0.4, 3.1)
 
+    def compare_cache(self, messages: Sequence[Message], started_on: str) -> RequestHandle:
+        handle = RequestHandle(f"compare-{next(self._numbers)}")
+        return self._put(handle, self._comparing(handle))
+
+    def _comparing(self, handle: RequestHandle) -> Iterator[Event]:
+        for number in range(4):
+            self._pass(self.check_gate, handle)
+            if handle.cancelled:
+                raise Cancelled
+            yield CompareProgress(handle.id, number < 2, number % 2, 2, 4.0)
+        yield Compared(handle.id, COMPARISON)
+
+    def measure_profile(self) -> RequestHandle:
+        handle = RequestHandle(f"profile-{next(self._numbers)}")
+        return self._put(handle, iter((Profiled(handle.id, MachineProfile()),)))
+
     def forget(self, conversation_id: str) -> RequestHandle:
         self.forgotten.append(conversation_id)
         return RequestHandle("forget")
@@ -221,11 +244,11 @@ class FakeWorker:
         started = time.perf_counter()
         script = self._next_reply(request)
         done = 0
-        yield PrefillProgress(request.id, script.cached, 0, script.prefill)
+        yield PrefillProgress(request.id, script.cached, 0, script.prefill, time.perf_counter())
         while done < script.prefill and not handle.cancelled:
             self._pass(script.prefill_gate, handle)
             done = min(script.prefill, done + script.prefill_chunk)
-            yield PrefillProgress(request.id, script.cached, done, script.prefill)
+            yield PrefillProgress(request.id, script.cached, done, script.prefill, time.perf_counter())
         prefilled = time.perf_counter()
         texts: list[str] = []
         ids: list[int] = []

@@ -35,7 +35,7 @@ PROGRAM = textwrap.dedent(
 
     QMessageBox.critical = lambda parent, title, sentence: print("shown:", sentence, flush=True)
     model = sys.argv[1] if len(sys.argv) > 1 else None
-    sys.exit(run(["--model", model, "--new"] if model else [], model, False, Worker))
+    sys.exit(run(["--model", model, "--new"] if model else [], Worker))
     """
 )
 

@@ -54,7 +54,7 @@ def test_where_a_window_can_open(platform, environment, there):
 def test_an_unknown_command_is_named_with_those_there_are():
     done = loquat("chatt")
     assert done.returncode == 2
-    assert "there is no command chatt; there are chat, models, " in done.stderr
+    assert "there is no command chatt; there are chat, " in done.stderr
 
 
 def test_version():

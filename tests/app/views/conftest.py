@@ -73,7 +73,7 @@ def make_window(
     def make(*replies: Reply, ready: bool = True, **values: Any) -> tuple[MainWindow, World]:
         world = (ready_world if ready else make_world)(*replies, **values)
         window = MainWindow(theme)
-        world.conductor = Conductor(window, world.chats, world.settings, theme)
+        world.conductor = Conductor(window, world.program(theme))
         qtbot.addWidget(window)
         window.resize(1200, 800)
         with qtbot.waitActive(window):

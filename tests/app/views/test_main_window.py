@@ -300,6 +300,6 @@ def test_geometry_is_kept(make_window: Any, qtbot: Any, theme: Theme) -> None:
     window.close()
     assert world.settings.get("window_geometry")
     again = MainWindow(theme)
-    Conductor(again, world.chats, world.settings, theme)
+    Conductor(again, world.program(theme))
     qtbot.addWidget(again)
     assert again.size() == window.size()

@@ -1,0 +1,270 @@
+"""Feeds the inspector: the turn that is running, the turn that was chosen, memory, experiments and the log of turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, Qt, QTimer, SignalInstance
+from PySide6.QtWidgets import QFileDialog
+
+from app.chats import Chats
+from app.engine_sentences import translated
+from app.experiments import Experiments
+from app.i18n import translate
+from app.live import LiveTurn, ModelState, Notice
+from app.live_trace import live_trace
+from app.migrations import StoreError
+from app.records import StoredMessage
+from app.session import Session
+from app.settings import write_atomically
+from app.store import Store
+from app.theme import Theme
+from app.turn_log import as_csv, read_turns
+from app.views.inspector.cache_page import CachePage
+from app.views.inspector.history_page import HistoryPage
+from app.views.inspector.memory_page import MemoryPage
+from app.views.inspector.tokens_dialog import TokensDialog
+from app.views.inspector.turns_dialog import TurnsDialog
+from app.views.main_window import MainWindow
+from engine.explain.figures import ratio
+from engine.explain.plan import turns_left
+from engine.explain.trace import PrefixBreak, TurnTrace, from_json
+from engine.explain.verdict import verdict
+
+LIVE_MS: Final = 250
+
+
+class Inspection(QObject):
+    """Draws only what is on view: a folded inspector costs nothing."""
+
+    def __init__(
+        self, window: MainWindow, chats: Chats, store: Store, experiments: Experiments, *, theme: Theme, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._chats = chats
+        self._store = store
+        self._experiments = experiments
+        self._theme = theme
+        self._session: Session | None = None
+        self._message_id = ""
+        self._latest: dict[str, TurnTrace] = {}  # of this run: what is just being written cannot be read back yet
+        self._drawn: dict[str, tuple[float, int]] = {}
+        self._measured_for = ""
+        self._memory = MemoryPage(theme, window.inspector)
+        self._cache = CachePage(theme, window.inspector)
+        self._history = HistoryPage(theme, window.inspector)
+        self._timer = QTimer(self)
+        self._timer.setInterval(LIVE_MS)
+        self._connect()
+
+    def _connect(self) -> None:
+        inspector = self._window.inspector
+        for name, label, page in (
+            ("memory", translate("inspection", "Memory"), self._memory),
+            ("cache", translate("inspection", "Cache"), self._cache),
+            ("history", translate("inspection", "Over time"), self._history),
+        ):
+            inspector.add_page(name, label, page)
+        inspector.page_chosen.connect(self.refresh)
+        inspector.turn.compare_tokens_requested.connect(self._show_tokens)
+        self._window.inspector_toggled.connect(self._toggled)
+        self._window.chat.explain_requested.connect(self.show_turn)
+        self._cache.compare_requested.connect(self._compare)
+        self._cache.cancel_requested.connect(self._experiments.cancel)
+        self._history.table_requested.connect(self._show_table)
+        self._history.export_requested.connect(self._export)
+        self._experiments.progressed.connect(self._cache.show_progress)
+        self._experiments.compared.connect(self._cache.show_comparison)
+        self._experiments.profiled.connect(self.refresh)
+        self._experiments.told.connect(self._say)
+        self._experiments.failed.connect(self._say)
+        self._chats.model_changed.connect(self._model_changed)
+        self._timer.timeout.connect(self._tick)
+
+    # -- which turn --------------------------------------------------------------------------------------------
+
+    def follow(self, session: Session) -> None:
+        """Another conversation is on view: show its last turn."""
+        if self._session is not None:
+            for signal, slot in self._followed(self._session):
+                signal.disconnect(slot)
+        self._session = session
+        for signal, slot in self._followed(session):
+            signal.connect(slot)
+        self._message_id = ""
+        self._cache.show_comparison(None)
+        self.refresh()
+
+    def show_turn(self, message_id: str) -> None:
+        """Show how this answer was made; an open inspector is not needed for it."""
+        self._message_id = message_id
+        self._window.show_inspector(True)
+        self._window.inspector.show_page("turn")
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draw what is on view afresh."""
+        if not self._window.inspector_shown or self._session is None:
+            return
+        draw = {"turn": self._show_turn, "memory": self._show_memory, "history": self._show_history}
+        draw.get(self._window.inspector.page, lambda: None)()
+
+    def _followed(self, session: Session) -> tuple[tuple[SignalInstance, Callable[..., None]], ...]:
+        return (
+            (session.turn_changed, self._turn_changed),
+            (session.traced, self._traced),
+            (session.message_finished, self._finished),
+            (session.thread_changed, self.refresh),
+        )
+
+    def _toggled(self, shown: bool) -> None:
+        if shown:
+            self._model_changed(self._chats.model)
+            self.refresh()
+
+    def _turn_changed(self, live: LiveTurn) -> None:
+        """A turn began or ended: its figures are drawn a few times a second, not with every token."""
+        if live.phase == "idle":
+            self._timer.stop()
+        elif not self._timer.isActive():
+            self._message_id = ""
+            self._timer.start()
+
+    def _finished(self, message: StoredMessage) -> None:
+        """Note how long drawing took, before the next answer is drawn."""
+        chat = self._window.chat
+        self._drawn[message.id] = (chat.drawing_s, chat.flushes)
+
+    def _traced(self, message_id: str, trace: TurnTrace) -> None:
+        session, ended = self._session, time.perf_counter()
+        if session is None:
+            return
+        self._latest[message_id] = trace
+        QTimer.singleShot(0, self, lambda: self._on_screen(message_id, ended))
+
+    def _on_screen(self, message_id: str, ended: float) -> None:
+        """The end of the answer has been painted: the window's share of the turn is known."""
+        trace = self._latest[message_id].with_drawing(time.perf_counter() - ended)
+        self._latest[message_id] = trace
+        self.refresh()
+
+    def _tick(self) -> None:
+        if self._window.inspector_shown and self._window.inspector.page == "turn":
+            self._show_turn()
+
+    # -- pages -------------------------------------------------------------------------------------------------
+
+    def _show_turn(self) -> None:
+        page, session = self._window.inspector.turn, self._session
+        turn = session.turn if session is not None and not self._message_id else None
+        if turn is not None:
+            page.show_trace(live_trace(turn, time.perf_counter()))
+            page.show_verdict("", "")
+            return
+        trace = self._trace()
+        page.show_trace(trace, self._screen_rate(trace))
+        if trace is not None:
+            found = verdict(trace, self._experiments.profile)
+            page.show_verdict(translated(found.sentence), translated(found.help))
+
+    def _show_memory(self) -> None:
+        trace = self._trace()
+        if trace is None:
+            return
+        tokens = trace.kv.after.tokens
+        left = turns_left(self._totals(), trace.model.context_limit)
+        self._memory.show_memory(trace.memory, trace.model, tokens, left)
+
+    def _show_history(self) -> None:
+        session = self._session
+        if session is None:
+            return
+        self._store.flush()
+        try:
+            self._history.show_turns(read_turns(self._store.path), session.conversation.id)
+        except StoreError as error:
+            self._say(error.sentence, error.detail)
+
+    def _trace(self) -> TurnTrace | None:
+        """How the chosen answer was made, or the last one that is known."""
+        message_id = self._message_id or self._last_reply_id()
+        if not message_id:
+            return None
+        if message_id not in self._latest:
+            text = self._store.trace(message_id)
+            trace = from_json(text) if text else None
+            if trace is None:
+                return None
+            self._latest[message_id] = trace
+        return self._latest[message_id]
+
+    def _last_reply_id(self) -> str:
+        messages = self._session.messages() if self._session is not None else ()
+        return next((m.id for m in reversed(messages) if m.role == "assistant" and m.stats is not None), "")
+
+    def _totals(self) -> list[int]:
+        """Tokens of the conversation on view after each of its turns."""
+        messages = self._session.messages() if self._session is not None else ()
+        stats = (message.stats for message in messages if message.stats is not None)
+        return [each.prompt_tokens + each.completion_tokens for each in stats]
+
+    def _screen_rate(self, trace: TurnTrace | None) -> float | None:
+        """Tokens a second as they came on the screen; None where that was not seen."""
+        message_id = self._message_id or self._last_reply_id()
+        if trace is None or message_id not in self._drawn or len(trace.token_times) < 2:
+            return None
+        decode, drawing = trace.phases.decode, trace.phases.drawing
+        if decode is None or drawing is None:
+            return None
+        return ratio(len(trace.token_times) - 1, decode + drawing)
+
+    # -- experiments, dialogs ----------------------------------------------------------------------------------
+
+    def _model_changed(self, model: ModelState) -> None:
+        """Measure the machine once for each way in which a model is loaded, and only where somebody looks."""
+        if model.phase != "ready" or model.info is None or not self._window.inspector_shown:
+            return
+        key = f"{model.info.name} {model.info.device} {model.info.dtype} {model.info.runner}"
+        if key != self._measured_for:
+            self._measured_for = key
+            self._experiments.measure()
+
+    def _compare(self) -> None:
+        self._experiments.compare(self._session, self._chats.model.phase == "ready")
+
+    def _show_tokens(self, found: PrefixBreak) -> None:
+        dialog = TokensDialog(self._theme, found, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def _show_table(self) -> None:
+        dialog = TurnsDialog(self._theme, self._history.turns, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.turn_chosen.connect(self._open_turn)
+        dialog.turn_chosen.connect(dialog.accept)
+        dialog.open()
+
+    def _open_turn(self, conversation_id: str, message_id: str) -> None:
+        self._chats.open(conversation_id)
+        session = self._chats.current
+        if session is not None and session.show_message(message_id):
+            self._window.chat.scroll_to(message_id)
+            self.show_turn(message_id)
+
+    def _export(self) -> None:
+        title = translate("inspection", "Export the figures of all turns")
+        path, _ = QFileDialog.getSaveFileName(self._window, title, str(Path.home() / "loquat-turns.csv"), "CSV (*.csv)")
+        if not path:
+            return
+        try:
+            write_atomically(Path(path), as_csv(self._history.turns))
+        except OSError as error:
+            sentence = translate("inspection", "The file could not be written: {reason}.")
+            self._say(sentence.format(reason=error.strerror or type(error).__name__))
+
+    def _say(self, sentence: str, detail: str = "") -> None:
+        self._window.notices.show_notice(Notice(sentence, detail))
