@@ -9,7 +9,7 @@ from typing import Any, Final
 from app.i18n import translate
 from app.records import Conversation
 from app.transfer.trees import Node, Tree, build
-from app.transfer.values import date, listing, mapping, moment, number, stable_id, text
+from app.transfer.values import date, listing, mapping, moment, number, stable_id, text, title
 
 _CITATION: Final = re.compile("\ue200[^\ue201]*\ue201")  # places on web pages that only ChatGPT can open
 _SAID_TO_TOOLS: Final = ("python", "canmore")  # what was written for these is worth reading; search queries are not
@@ -23,19 +23,19 @@ def is_chatgpt(value: dict[str, Any]) -> bool:
 def read(value: dict[str, Any]) -> Tree:
     """A conversation; answers in several parts, with what tools put in between, become one message each."""
     mapping_of_nodes = mapping(value["mapping"])
-    title = text(value.get("title"))
+    name = title(value.get("title"))
     created = moment(value.get("create_time")) or 0.0
     updated = max(created, moment(value.get("update_time")) or created)
     named = text(value.get("conversation_id")) or text(value.get("id"))
     talk = Conversation(
-        named or stable_id("chatgpt", title, *map(str, mapping_of_nodes)),
-        title,
+        named or stable_id("chatgpt", name, *map(str, mapping_of_nodes)),
+        name,
         created,
         updated,
         date(created),
         pinned=value.get("is_starred") is True,
         archived_at=updated if value.get("is_archived") is True else None,
-        titled=bool(title),
+        titled=bool(name),
     )
     return build(talk, _nodes(mapping_of_nodes), text(value.get("current_node")) or None)
 

@@ -48,14 +48,24 @@ def tree_to(tree: Tree) -> dict[str, Any]:
     """A conversation with all its branches as an object."""
     talk = {f.name: getattr(tree.conversation, f.name) for f in dataclasses.fields(tree.conversation)}
     options = tree.conversation.options
-    talk["options"] = {"assistant": options.assistant, "sampling": dict(options.sampling)}
+    sampling = {name: value for name, value in options.sampling.items() if _is_json(value)}
+    talk["options"] = {"assistant": options.assistant, "sampling": sampling}
     return {**talk, "messages": [_message_to(message, tree.traces.get(message.id)) for message in tree.messages]}
 
 
 def _message_to(message: StoredMessage, trace: str | None) -> dict[str, Any]:
     found = {**dataclasses.asdict(message), "trace": trace}
     del found["conversation_id"]
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in found.items() if value is not None and (name != "stats" or _is_json(value))}
+
+
+def _is_json(value: object) -> bool:
+    """Whether JSON can hold a value: it knows no infinity, and a file with one could not be read again."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def is_loquat(value: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from app.i18n import translate
 from app.records import Attachment, Conversation
 from app.transfer.trees import Node, Speaker, Tree, build
-from app.transfer.values import date, listing, mapping, moment, stable_id, text
+from app.transfer.values import date, listing, mapping, moment, stable_id, text, title
 
 # Thinking, as the program writes it into the answer
 _REASONING: Final = re.compile(
@@ -30,22 +30,22 @@ def read(value: dict[str, Any]) -> Tree:
     """A conversation with all its branches."""
     chat = _chat(value)
     history = mapping(chat.get("history"))
-    title = text(value.get("title")) or text(chat.get("title"))
+    name = title(value.get("title")) or title(chat.get("title"))
     created = moment(value.get("created_at")) or moment(chat.get("timestamp")) or 0.0
     updated = max(created, moment(value.get("updated_at")) or created)
     found = _messages(history.get("messages")) or _messages(chat.get("messages"))
     named = text(value.get("id")) or text(chat.get("id"))
     said = [text(message.get("content")) for _, message in found]
     talk = Conversation(
-        named or stable_id("open-webui", title, str(created), *said),
-        title,
+        named or stable_id("open-webui", name, str(created), *said),
+        name,
         created,
         updated,
         date(created),
         text(mapping(chat.get("params")).get("system")) or text(chat.get("system")),
         pinned=value.get("pinned") is True,
         archived_at=updated if value.get("archived") is True else None,
-        titled=bool(title),
+        titled=bool(name),
     )
     nodes = [_node(message_id or f"{talk.id}-{at}", message) for at, (message_id, message) in enumerate(found)]
     return build(talk, _chained(nodes), text(history.get("currentId")) or None)

@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
+TITLE_LENGTH: Final = 200
 _MILLISECONDS_FROM: Final = 1e11  # as seconds that would be the year 5138
 _LAST: Final = 253_402_300_799.0  # the end of the year 9999
 
@@ -16,6 +17,11 @@ _LAST: Final = 253_402_300_799.0  # the end of the year 9999
 def text(value: object, default: str = "") -> str:
     """A text that can be stored: half a surrogate pair is no character."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else default
+
+
+def title(value: object) -> str:
+    """A text as a title: one line, of a length that a list can hold."""
+    return " ".join(text(value)[: 2 * TITLE_LENGTH].split())[:TITLE_LENGTH]
 
 
 def mapping(value: object) -> dict[str, Any]:

@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from app.records import Conversation, Folder, StoredMessage
+from app.records import ChatOptions, Conversation, Folder, StoredMessage
 from app.store import Store
 from app.transfer.exporting import export_job
 from app.transfer.importing import import_job
 from app.transfer.job import Control
 from app.transfer.words import export_sentence, import_sentence
+from engine.stats import TurnStats
 from tests.app.many import fill
 from tests.app.transfer.trees import contents, everything
 
@@ -140,6 +141,18 @@ def test_keys_in_another_order_and_a_newer_version(store, run, tmp_path, take):
     result = take({**file, "version": 2})
     assert "newer version" in result.problem
     assert len(store.conversations()) == 1
+
+
+def test_figures_that_json_cannot_hold_do_not_spoil_the_file(store, run, tmp_path):
+    talk, (asked, answered) = talk_of("q", "a", options=ChatOptions("", {"top_p": 0.5, "temperature": float("inf")}))
+    stats = TurnStats(1, 1, 0, 1, 0.0, 0.0, 0.0, None, float("inf"), None, 0, 0.0)
+    store.add_tree(talk, [asked, replace(answered, stats=stats)])
+    run(export_job(store, tmp_path / "all.json", "json"))
+    other = Store(tmp_path / "other.sqlite3")
+    assert run(import_job(other, tmp_path / "all.json")).count == 1
+    assert other.tree(talk.id).thread() == [asked, answered]
+    assert other.conversations()[0].options == ChatOptions("", {"top_p": 0.5})
+    other.close()
 
 
 @pytest.mark.expects_log("a transfer failed")
