@@ -8,12 +8,12 @@ import statistics
 
 import pytest
 
+from app.cost import PrefillCosts
 from engine.bench.text import passage
 from engine.chat import ChatRequest, Message
 from engine.config import GREEDY, EngineConfig
 from engine.engine import Engine
-from engine.explain.costs import PrefillCosts
-from engine.explain.trace import TurnTrace
+from engine.events import Finished
 from engine.models.registry import Registry
 
 pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -30,10 +30,10 @@ def engine(model_home, tmp_path_factory):
     made.unload()
 
 
-def answered(engine: Engine, messages: list[Message]) -> tuple[Message, TurnTrace]:
+def answered(engine: Engine, messages: list[Message]) -> Finished:
     params = dataclasses.replace(GREEDY, max_tokens=8)
     *_, last = engine.stream(ChatRequest("edit", tuple(messages), params, "edits"))
-    return Message("assistant", last.text, last.token_ids), last.trace
+    return last
 
 
 def test_the_cost_of_an_edit_is_known_before_it_is_made(engine):
@@ -42,20 +42,20 @@ def test_the_cost_of_an_edit_is_known_before_it_is_made(engine):
     messages: list[Message] = []
     for n in range(TURNS):
         messages.append(Message("user", passage(tokenizer, chance.choice((20, 60, 150, 300)), n)))
-        reply, trace = answered(engine, messages)
-        messages.append(reply)
-        costs.learn(trace)
+        last = answered(engine, messages)
+        messages.append(Message("assistant", last.text, last.token_ids))
+        costs.learn("m", last.stats)
     errors = []
     for n in range(EDITS):
         at = 2 * chance.randrange(TURNS)
         messages[at] = Message("user", passage(tokenizer, chance.choice((20, 60, 150, 300)), 100 + n))
-        asked = messages[:-1]
-        prompt = engine._model.prompt.encode(ChatRequest("preview", tuple(asked)))
-        cached = engine._model.store.known("edits", prompt)
-        predicted = costs.seconds(len(prompt) - cached, cached)
-        messages[-1], trace = answered(engine, asked)
-        assert predicted is not None and trace.cached_tokens == cached
-        errors.append(abs(predicted - trace.phases.prefill) / trace.phases.prefill)
-        costs.learn(trace)
+        preview = engine.preview(ChatRequest("preview", tuple(messages[:-1]), conversation_id="edits"))
+        predicted = costs.seconds("m", preview.cached_tokens, preview.prompt_tokens - preview.cached_tokens)
+        last = answered(engine, messages[:-1])
+        messages[-1] = Message("assistant", last.text, last.token_ids)
+        took = last.stats.template_s + last.stats.prefill_s
+        assert predicted is not None and last.stats.cached_tokens == preview.cached_tokens
+        errors.append(abs(predicted - took) / took)
+        costs.learn("m", last.stats)
     print(f"median error of {EDITS} edits: {statistics.median(errors):.1%}, worst {max(errors):.0%}")
     assert statistics.median(errors) < 0.30
