@@ -145,10 +145,11 @@ def _listen(options: ServerOptions) -> socket.socket:
         CannotServe: There is none to be had.
     """
     try:
-        family, _, _, _, address = socket.getaddrinfo(
+        family, kind, _, _, address = socket.getaddrinfo(
             options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        made = socket.socket(family, socket.SOCK_STREAM)
+        # Only of a socket that says it is TCP does asyncio send small pieces at once: a token would wait for 40 ms.
+        made = socket.socket(family, kind, socket.IPPROTO_TCP)
     except (OSError, UnicodeError) as error:
         raise CannotServe(f"{options.host} is no address of this machine; give another --host.", repr(error)) from error
     try:

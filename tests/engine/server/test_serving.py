@@ -94,6 +94,13 @@ def test_hanging_up_again_and_again_leaves_nothing_behind(served):
     assert served.chat("still there?").status_code == 200
 
 
+def test_small_pieces_are_sent_at_once(served):
+    assert served.http.get("/health").status_code == 200  # and stays connected
+    (connection,) = served.server._server.server_state.connections
+    option = connection.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert option != 0
+
+
 def test_one_request_too_many_is_429_and_says_when(serve):
     runner = Slow()
     served = serve(runner, ServerOptions(port=0, queue_limit=2))
