@@ -25,7 +25,7 @@ from app.records import (
     stats_from_json,
 )
 from app.transfer.trees import Tree
-from app.transfer.values import date, listing, mapping, number, seconds, text
+from app.transfer.values import date, day, listing, mapping, number, seconds, text
 from engine.chat import Role
 from engine.stats import TurnStats
 
@@ -101,7 +101,7 @@ def _conversation_from(talk_id: str, value: dict[str, Any], messages: dict[str, 
         text(value.get("title")),
         created,
         created if updated is None else updated,
-        text(value.get("started_on")) or date(created),
+        day(value.get("started_on")) or date(created),
         text(value.get("system_prompt")),
         leaf if leaf in messages else None,
         value.get("pinned") is True,

@@ -66,6 +66,15 @@ def date(seconds: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
+def day(value: object) -> str:
+    """An ISO date, or an empty text."""
+    found = text(value)
+    try:
+        return datetime.strptime(found, "%Y-%m-%d").strftime("%Y-%m-%d")
+    except ValueError:
+        return ""
+
+
 def stable_id(*parts: str) -> str:
     """An id for something that has none: the same for the same content, so that it is known again."""
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=16).hexdigest()

@@ -143,6 +143,13 @@ def test_keys_in_another_order_and_a_newer_version(store, run, tmp_path, take):
     assert len(store.conversations()) == 1
 
 
+@pytest.mark.parametrize("strange", [None, "", "yesterday", "2026-99-99", 5, ["2026-11-29"]])
+def test_a_day_that_is_none_is_that_of_its_beginning(take, store, strange):
+    messages = [{"id": "m", "role": "user", "content": "q"}]
+    take([{"id": "t", "leaf_id": "m", "started_on": strange, "created_at": 1_700_000_000, "messages": messages}])
+    assert store.conversations()[0].started_on.startswith("2023-11-1")
+
+
 def test_figures_that_json_cannot_hold_do_not_spoil_the_file(store, run, tmp_path):
     talk, (asked, answered) = talk_of("q", "a", options=ChatOptions("", {"top_p": 0.5, "temperature": float("inf")}))
     stats = TurnStats(1, 1, 0, 1, 0.0, 0.0, 0.0, None, float("inf"), None, 0, 0.0)
