@@ -10,20 +10,16 @@ from PySide6.QtWidgets import QWidget
 
 from app.i18n import translate
 from app.live import LiveTurn
-from app.markdown import Block
-from app.pages import Pages, pages_of
 from app.plain_text import message_text
 from app.records import StoredMessage, Version
 from app.theme import Theme
-from app.thinking import Parts, ThinkingSplitter, split
-from app.views import words
 from app.views.controls import CopyButton, QuietButton
 from app.views.edit_box import EditBox
 from app.views.figures import FigureLine
 from app.views.formulas import Formulas
 from app.views.message_actions import MessageActions
 from app.views.message_body import MessageBody
-from app.views.sent_files import SentFiles
+from app.views.message_text import MessageText
 from app.views.thinking_view import ThinkingView
 from app.views.turn_figures import live_figures, reply_details, reply_figures
 
@@ -34,7 +30,6 @@ _PAD_BOTTOM: Final = 12
 _RADIUS: Final = 16
 _FOOTER_GAP: Final = 8
 _UNDER_BUBBLE: Final = 2  # pixels between a question and its actions
-_MORE_GAP: Final = 6
 _CUT_OFF: Final = ("length", "cancelled", "partial")
 _SPOKEN: Final = 2_000  # characters that a screen reader is told as the name of a message
 
@@ -66,17 +61,10 @@ class MessageView(QWidget):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._formulas = formulas
         self._message = message
         self._streaming = streaming
-        self._splitter = ThinkingSplitter()
-        self._pages: Pages | None = None
-        self._unrolled = False  # more of a long message has been asked for
         self._bubble = QRectF()
-        self._files: SentFiles | None = None
-        self._thinking: ThinkingView | None = None
-        self._body = MessageBody(theme, formulas, self)
-        self._more: QuietButton | None = None
+        self._text = MessageText(theme, formulas, self)
         self._footer = None if self.is_question else FigureLine(theme, self)
         self._edit_box: EditBox | None = None
         self._actions = MessageActions(theme, self.is_question, self)
@@ -84,13 +72,13 @@ class MessageView(QWidget):
         self._show_message()
 
     def _connect(self) -> None:
-        self._body.height_changed.connect(self.height_changed)
-        self._body.link_activated.connect(self.link_activated)
-        self._body.pressed.connect(self.pressed)
-        self._body.dragged_to.connect(self.dragged_to)
-        self._body.copy_requested.connect(self.copy_requested)
-        self._body.select_all_requested.connect(self.select_all_requested)
-        self._body.quote_requested.connect(self._quote)
+        self._text.height_changed.connect(self.height_changed)
+        self._text.link_activated.connect(self.link_activated)
+        self._text.pressed.connect(self.pressed)
+        self.body.dragged_to.connect(self.dragged_to)
+        self.body.copy_requested.connect(self.copy_requested)
+        self.body.select_all_requested.connect(self.select_all_requested)
+        self.body.quote_requested.connect(self._quote)
         actions = self._actions
         actions.copy_requested.connect(self._copy_all)
         actions.plain_copy_requested.connect(self._copy_plain)
@@ -113,17 +101,17 @@ class MessageView(QWidget):
     @property
     def body(self) -> MessageBody:
         """Its text."""
-        return self._body
+        return self._text.body
 
     @property
     def thinking(self) -> ThinkingView | None:
         """What was thought before the answer, if anything was."""
-        return self._thinking
+        return self._text.thinking
 
     @property
     def more_button(self) -> QuietButton | None:
         """Shows more of a very long message; None where all is shown."""
-        return self._more
+        return self._text.more_button
 
     @property
     def footer(self) -> FigureLine | None:
@@ -163,23 +151,22 @@ class MessageView(QWidget):
     @property
     def in_use(self) -> bool:
         """Whether letting the view go would lose something: a stream, an edit, what was unfolded or selected."""
-        unfolded = self._thinking is not None and self._thinking.unfolded
-        selected = self._body.selection.anchored
-        return self._streaming or self._edit_box is not None or unfolded or self._unrolled or selected
+        selected = self.body.selection.anchored
+        return self._streaming or self._edit_box is not None or self._text.unfolded or selected
 
     @property
     def painted_s(self) -> float:
         """Seconds that painting its text has taken so far."""
-        return self._body.painted_s
+        return self.body.painted_s
 
     @property
     def text(self) -> str:
         """What the message says, without what was thought before it."""
-        return self._message.content if self.is_question else split(self._message.content).answer
+        return self._text.text
 
     def append(self, text: str) -> None:
         """Add text to an answer that is being written."""
-        self._take(self._splitter.feed(text), bool(self._message.content))
+        self._text.append(text)
 
     def show_live(self, live: LiveTurn) -> None:
         """Show the figures of an answer that is being written."""
@@ -211,19 +198,15 @@ class MessageView(QWidget):
 
     def set_dimmed(self, dimmed: bool) -> None:
         """Draw a message quietly that was not read for the last answer."""
-        self._body.set_dimmed(dimmed)
+        self.body.set_dimmed(dimmed)
 
     def clear_selection(self) -> None:
         """Select nothing."""
-        self._body.selection.clear()
-        if self._thinking is not None and self._thinking.body is not None:
-            self._thinking.body.selection.clear()
+        self._text.clear_selection()
 
     def restyle(self) -> None:
         """Draw everything in the theme now in force."""
-        self._body.restyle()
-        if self._thinking is not None:
-            self._thinking.restyle()
+        self._text.restyle()
         self.update()
 
     # -- placing -----------------------------------------------------------------------------------------------
@@ -232,32 +215,22 @@ class MessageView(QWidget):
         """Lay out for a width and tell the height that takes."""
         if self.is_question:
             return self._lay_out_question(width)
-        top = 0
-        if self._thinking is not None:
-            top = self._thinking.height_for(width)
-            self._thinking.setGeometry(0, 0, width, top)
-        height = self._body.height_for(width)
-        self._body.setGeometry(0, top, width, height)
-        bottom = self._place_more(top + height, 0)
-        return bottom + _FOOTER_GAP + self._actions.sizeHint().height()
+        height = self._text.height_for(width)
+        self._text.setGeometry(0, 0, width, height)
+        return height + _FOOTER_GAP + self._actions.sizeHint().height()
 
     def block_at(self, y: int) -> tuple[int, int]:
         """The block of the text at a height and the pixels from its top; (-1, y) above and below the text."""
-        inside = self._body.y() <= y < self._body.geometry().bottom()
-        return self._body.block_at(y - self._body.y()) if inside else (-1, y)
+        block, offset = self._text.block_at(y - self._text.y())
+        return (block, offset) if block >= 0 else (-1, y)
 
     def top_of(self, block: int) -> int:
         """Where a block of the text begins, in pixels; -1 is the message itself."""
-        return self._body.y() + self._body.top_of(block) if block >= 0 else 0
+        return self._text.y() + self._text.top_of(block) if block >= 0 else 0
 
     def match_rect(self, block: int, number: int) -> QRect:
         """Where a match of marked words stands; of a long message as much is shown as it takes."""
-        while block >= len(self._body.views) and self._pages is not None and not self._pages.done:
-            self._show_next_page()
-        self.height_for(self.width())
-        if block >= len(self._body.views):
-            return QRect()
-        return self._body.match_rect(block, number).translated(self._body.pos())
+        return self._text.match_rect(block, number).translated(self._text.pos())
 
     def resizeEvent(self, event: QEvent) -> None:
         self._place_actions()
@@ -286,8 +259,7 @@ class MessageView(QWidget):
         row = max(actions.height(), figures.height())
         room = self.width() - actions.width() - 8
         width = min(figures.width(), max(0, room)) if self._actions.isVisibleTo(self) else figures.width()
-        last = self._body if self._more is None else self._more
-        top = last.geometry().bottom() + 1 + _FOOTER_GAP
+        top = self._text.geometry().bottom() + 1 + _FOOTER_GAP
         self._footer.setGeometry(0, top + (row - figures.height()) // 2, width, figures.height())
         self._actions.setGeometry(width + (8 if width else -8), top, actions.width(), row)
 
@@ -303,111 +275,26 @@ class MessageView(QWidget):
 
     def _lay_out_bubble(self, width: int) -> None:
         most = min(BUBBLE_MAX, width) - 2 * _PAD_X
-        files = 0 if self._files is None else min(most, self._files.natural_width())
-        wanted = most if len(self._body.views) > 1 else self._body.natural_width()
-        inner = min(most, max(wanted, files, 0 if self._more is None else self._more.sizeHint().width()))
-        left, top = width - inner - _PAD_X, _PAD_TOP
-        if self._files is not None:
-            height = self._files.height_for(inner)
-            self._files.setGeometry(left, top + 4, inner, height)
-            top += height + (8 if self.text else 0)
-        height = self._body.height_for(inner) if self.text or self._files is None else 0
-        self._body.setGeometry(left, top, inner, height)
-        bottom = self._place_more(top + height, left)
-        self._bubble = QRectF(left - _PAD_X, 0, inner + 2 * _PAD_X, bottom + _PAD_BOTTOM)
-
-    def _place_more(self, top: int, left: int) -> int:
-        """Place the button that shows more of a long message; where it ends."""
-        if self._more is None:
-            return top
-        size = self._more.sizeHint()
-        self._more.setGeometry(left - 8, top + _MORE_GAP, size.width(), size.height())
-        return top + _MORE_GAP + size.height()
-
-    # -- the text ----------------------------------------------------------------------------------------------
+        inner = min(most, self._text.natural_width())
+        height = self._text.height_for(inner)
+        left = width - inner - 2 * _PAD_X
+        self._text.setGeometry(left + _PAD_X, _PAD_TOP, inner, height)
+        self._bubble = QRectF(left, 0, inner + 2 * _PAD_X, height + _PAD_TOP + _PAD_BOTTOM)
 
     def _show_message(self, ended: bool = False) -> None:
         """Draw the message; one whose stream has just `ended` keeps what is drawn, however long it is."""
+        if self._streaming:
+            self._text.begin(self._message)
+        else:
+            self._text.show_message(self._message, ended)
         what = translate("message_view", "Question") if self.is_question else translate("message_view", "Answer")
         self.setAccessibleName(f"{what}: {self.text[:_SPOKEN]}")
-        if self._streaming:
-            self._body.begin()
-            self._take(self._splitter.feed(self._message.content), bool(self._message.content))
-        else:
-            self._show_files()
-            self._show_thought()
-            self._show_text(ended)
         if self._footer is not None:
-            self._body.set_streaming(self._streaming)
             self._footer.show_groups(() if self._streaming else reply_figures(self._message))
             self._footer.setToolTip("" if self._streaming else reply_details(self._message))
             self._actions.set_cut_off(self._message.status in _CUT_OFF)
             self._actions.setVisible(not self._streaming)
         self._place_actions()
-
-    def _show_text(self, ended: bool) -> None:
-        self._pages = None if ended else pages_of(self.text, self.is_question)
-        if self._pages is None:
-            self._body.finish(self.text)
-        else:
-            self._body.show_blocks(self._pages.next(), plain=self.is_question)
-        self._offer_more()
-
-    def _show_next_page(self) -> None:
-        if self._pages is not None and not self._pages.done:
-            self._unrolled = True
-            self._body.show_blocks((*self._body.blocks, *self._pages.next()), plain=self.is_question)
-            self._offer_more()
-            self.height_changed.emit()
-
-    def _offer_more(self) -> None:
-        if self._more is not None:
-            self._more.hide()
-            self._more.deleteLater()
-            self._more = None
-        if self._pages is None or self._pages.done:
-            return
-        shown, of = words.count(self._pages.shown), words.count(len(self.text))
-        label = translate("message_view", "Show more ({shown} of {all} characters)").format(shown=shown, all=of)
-        self._more = QuietButton(self._theme, label, label, self)
-        self._more.clicked.connect(self._show_next_page)
-        self._more.show()
-
-    def _show_files(self) -> None:
-        if self._files is None and self._message.attachments:
-            self._files = SentFiles(self._theme, self)
-            self._files.show()
-        if self._files is not None:
-            self._files.show_files(self._message.attachments)
-
-    def _show_thought(self) -> None:
-        thought = "" if self.is_question else split(self._message.content).thought
-        if thought.strip():
-            self._think().show_thought(thought, self._message.thinking_s)
-        elif self._thinking is not None:
-            self._thinking.hide()
-            self._thinking.deleteLater()
-            self._thinking = None
-
-    def _think(self) -> ThinkingView:
-        if self._thinking is None:
-            self._thinking = ThinkingView(self._theme, self._formulas, self)
-            self._thinking.height_changed.connect(self.height_changed)
-            self._thinking.link_activated.connect(self.link_activated)
-            self._thinking.pressed.connect(self.pressed)
-            self._thinking.show()
-        return self._thinking
-
-    def _take(self, parts: Parts, resumed: bool) -> None:
-        """Add a piece of a stream; `resumed` if the beginning of the answer was not seen as it came."""
-        if self._thinking is None and (self._splitter.thinking or parts.thought.strip()):
-            self._think().begin(not resumed)
-        if self._thinking is not None and parts.thought:
-            self._thinking.append(parts.thought)
-        if self._thinking is not None and not self._splitter.thinking:
-            self._thinking.end()
-        if parts.answer or self._thinking is None:
-            self._body.append(parts.answer)
 
     # -- what is done with it ----------------------------------------------------------------------------------
 
@@ -415,16 +302,10 @@ class MessageView(QWidget):
         QGuiApplication.clipboard().setText(self.text)
 
     def _copy_plain(self) -> None:
-        QGuiApplication.clipboard().setText(self.text if self.is_question else message_text(self._all_blocks()))
-
-    def _all_blocks(self) -> list[Block]:
-        pages, blocks = pages_of(self.text, self.is_question), list[Block]()
-        while not pages.done:
-            blocks += pages.next()
-        return blocks
+        QGuiApplication.clipboard().setText(self.text if self.is_question else message_text(self._text.all_blocks()))
 
     def _quote(self) -> None:
-        self.quote_requested.emit(self._body.selected_text() or self.text)
+        self.quote_requested.emit(self.body.selected_text() or self.text)
 
     def show_edit_cost(self, text: str) -> None:
         """Say in the open edit what asking in these words would cost."""
@@ -454,9 +335,8 @@ class MessageView(QWidget):
 
     def _set_shown(self, shown: bool) -> None:
         """Show the message, or leave its place to the edit."""
-        for part in (self._body, self._actions, self._files, self._more):
-            if part is not None:
-                part.setVisible(shown)
+        self._text.setVisible(shown)
+        self._actions.setVisible(shown)
 
 
 def _bubble_path(box: QRectF) -> QPainterPath:

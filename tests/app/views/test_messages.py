@@ -14,6 +14,8 @@ from PySide6.QtWidgets import QApplication
 from app.live import LiveTurn
 from app.records import Attachment
 from app.views.chat_view import ChatView
+from app.views.message_view import BUBBLE_MAX
+from app.views.sent_files import SentFiles
 from tests.app.views.threads import READY, STATS, answer, begin_answer, question
 
 
@@ -121,8 +123,9 @@ def test_files_that_went_with_a_question_stand_in_its_bubble(chat: ChatView) -> 
     files = (Attachment("notes.txt", "x" * 2_000), Attachment("a very long name " * 20, "y"))
     chat.show_thread([question("Read this", attachments=files), question("", attachments=files[:1])], LiveTurn())
     first, second = chat.message_views()
-    assert first.findChild(type(first._files)).accessibleName().startswith("notes.txt, a very long name")
-    assert first._files.geometry().right() <= first.width()
+    files_view = first.findChild(SentFiles)
+    assert files_view.accessibleName().startswith("notes.txt, a very long name")
+    assert files_view.geometry().right() <= BUBBLE_MAX
     assert first.height() > second.height() > 40
 
 
