@@ -31,6 +31,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.i18n import translate
+from app.plain_text import utf16_length
 from app.search import SearchResult
 from app.theme import FontRole, Theme
 from app.views import words
@@ -189,7 +190,8 @@ class FoundDelegate(QStyledItemDelegate):
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
-        layout.setFormats([self._mark(start, end) for start, end in row.spans if end <= len(text)])
+        units = [(utf16_length(text[:start]), utf16_length(text[:end])) for start, end in row.spans if end <= len(text)]
+        layout.setFormats([self._mark(start, end) for start, end in units])
         layout.beginLayout()
         last, height = QTextLine(), 0.0
         for _ in range(most):
