@@ -152,8 +152,7 @@ class FirstPaint(QObject):
     """Calls a function once, when the window has been painted for the first time."""
 
     def __init__(self, window: QWidget, then: Callable[[], None]) -> None:
-        super().__init__(window)
-        self._window = window
+        super().__init__()  # not the window's: the model is loaded even if that is made anew before it was painted
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(then)
@@ -163,7 +162,7 @@ class FirstPaint(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Wait for the paint event; what was painted is on the screen when the event loop comes round again."""
         if event.type() == QEvent.Type.Paint:
-            self._window.removeEventFilter(self)
+            watched.removeEventFilter(self)
             self._timer.start(0)
         return False
 

@@ -15,7 +15,7 @@ from app.engine_sentences import translated
 from app.experiments import Experiments
 from app.i18n import translate
 from app.live import LiveTurn, ModelState, Notice
-from app.live_trace import live_trace
+from app.live_trace import live_trace, stats_trace
 from app.migrations import StoreError
 from app.records import StoredMessage
 from app.session import Session
@@ -198,9 +198,15 @@ class Inspection(QObject):
             text = self._store.trace(message_id)
             trace = from_json(text) if text else None
             if trace is None:
-                return None
+                return self._figures_of(message_id)
             self._latest[message_id] = trace
         return self._latest[message_id]
+
+    def _figures_of(self, message_id: str) -> TurnTrace | None:
+        """What is known of an answer that was not traced."""
+        messages = self._session.messages() if self._session is not None else ()
+        stats = next((message.stats for message in messages if message.id == message_id), None)
+        return None if stats is None else stats_trace(stats)
 
     def _last_reply_id(self) -> str:
         messages = self._session.messages() if self._session is not None else ()

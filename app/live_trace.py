@@ -1,10 +1,11 @@
-"""The turn in progress as a trace: what its events have told so far. Pure."""
+"""Traces of turns that have none of their own: the one in progress, and those of which only the figures were kept."""
 
 from __future__ import annotations
 
 from app.turn import Turn
 from engine.explain.figures import seconds_between, ticks
 from engine.explain.trace import Phases, TurnTrace
+from engine.stats import TurnStats
 
 
 def live_trace(turn: Turn, now: float) -> TurnTrace:
@@ -24,6 +25,27 @@ def live_trace(turn: Turn, now: float) -> TurnTrace:
         cached_tokens=prefill.cached if prefill is not None else 0,
         computed_tokens=prefill.done if prefill is not None else 0,
         generated_tokens=len(turn.token_ids),
+    )
+
+
+def stats_trace(stats: TurnStats) -> TurnTrace:
+    """What the figures of a turn tell; everything else is not known."""
+    first = None if stats.ttft_s is None else stats.ttft_s - stats.queue_s - stats.template_s - stats.prefill_s
+    return TurnTrace(
+        wall_s=stats.total_s,
+        phases=Phases(
+            queue=stats.queue_s,
+            template=stats.template_s,
+            prefill=stats.prefill_s,
+            first_token=None if first is None else max(0.0, first),
+            decode=None if stats.ttft_s is None else max(0.0, stats.total_s - stats.ttft_s),
+        ),
+        prompt_tokens=stats.prompt_tokens,
+        cached_tokens=stats.cached_tokens,
+        computed_tokens=stats.prefill_tokens,
+        generated_tokens=stats.completion_tokens,
+        drafted=stats.drafted_tokens,
+        accepted=stats.accepted_tokens,
     )
 
 
