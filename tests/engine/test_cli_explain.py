@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
 from engine import cli
-from engine.chat import RequestHandle
-from engine.models.registry import Registry
-from tests.engine.fakes import write_tokenizer
 
 
 @pytest.fixture
 def model(tiny_model, loquat_home) -> str:
-    folder = tiny_model("llama")
-    write_tokenizer(folder)
-    steps = Registry(loquat_home.models).add(folder, RequestHandle("add"))
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value.name
+    shutil.copytree(tiny_model("llama", max_position_embeddings=2048), loquat_home.models / "tiny-llama")
+    return "tiny-llama"
 
 
 ARGUMENTS = ("--tokens", "6", "--dtype", "float32", "--threads", "1")

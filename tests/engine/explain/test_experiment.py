@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 
 import pytest
 
 from engine.chat import ChatRequest, Message, RequestHandle
+from engine.config import EngineConfig
+from engine.engine import Engine
 from engine.errors import BadRequest, Cancelled, ContextFull
 from engine.events import Compared, CompareProgress, Failed, Finished, Profiled
+from engine.explain.measure import machine_profile
 from engine.explain.profile import FOLDER
+from engine.models.registry import Registry
 from tests.engine.fakes import FakeRunner, engine_with
 from tests.engine.test_worker import Running, ask
 
@@ -42,22 +47,9 @@ def test_the_two_steps_in_detail():
 
 
 def test_shapes_of_a_real_decoder(tiny_model, loquat_home):
-    from engine.config import EngineConfig
-    from engine.engine import Engine
-    from engine.models.registry import Registry
-    from tests.engine.fakes import write_tokenizer
-
-    folder = tiny_model("llama")
-    write_tokenizer(folder)
-    entry = Registry(loquat_home.models).add(folder, RequestHandle("add"))
-    while True:
-        try:
-            next(entry)
-        except StopIteration as end:
-            added = end.value
-            break
+    shutil.copytree(tiny_model("llama", max_position_embeddings=2048), loquat_home.models / "tiny-llama")
     engine = Engine(EngineConfig(dtype="float32", save_caches=False), loquat_home.cache)
-    engine.load(added)
+    engine.load(Registry(loquat_home.models).find("tiny-llama"))
     found = compared(engine)[-1].comparison
     facts = engine._explainer._model_facts(engine._model)
     assert found.equal
@@ -111,8 +103,6 @@ def test_the_worker_profiles_in_idle_time_and_keeps_the_profile(loquat_home):
 
 
 def test_a_profile_is_kept_for_each_setting(tmp_path):
-    from engine.explain.measure import machine_profile
-
     model = engine_with(FakeRunner())._model
     profile = machine_profile(model, tmp_path)
     assert machine_profile(model, tmp_path) == profile
@@ -122,7 +112,5 @@ def test_a_profile_is_kept_for_each_setting(tmp_path):
 
 
 def test_measuring_gives_way(tmp_path):
-    from engine.explain.measure import machine_profile
-
     assert machine_profile(engine_with(FakeRunner())._model, tmp_path, lambda: True) is None
     assert not (tmp_path / FOLDER).exists()
