@@ -24,12 +24,13 @@ from app.migrations import StoreError
 from app.model_list import ModelList
 from app.model_loader import ModelLoader
 from app.records import Attachment, Conversation, Folder
+from app.removal import Removal
 from app.session import Session
 from app.sessions import Sessions
 from app.settings import Settings
 from app.store import Store
 from app.titler import Titler
-from app.trash import Thing, Trash
+from app.trash import Trash
 from app.tree import MessageTree
 from engine.errors import EngineError
 from engine.events import Event, Failed
@@ -68,6 +69,7 @@ class Chats(QObject):
         self._titler = Titler(bridge, self)
         self._sessions = Sessions(store, bridge, settings, lambda: self.model, self)
         self._composing = Composing(store, bridge, settings, self._sessions.ready_model, self)
+        self._removal = Removal(self._library, self._sessions, self._trash, self)
         self.models = ModelList(bridge, self)
         self.check = ChatCheck(bridge, self)
         self._connect()
@@ -85,6 +87,9 @@ class Chats(QObject):
         self._composing.preview.connect(self.preview)
         self._composing.edit_preview.connect(self.edit_preview)
         self._composing.draft_replaced.connect(self.draft_replaced)
+        self._removal.notice.connect(self.notice)
+        self._removal.removed.connect(self._leave)
+        self._removal.returned.connect(self.open)
         self.models.failed.connect(self._say)
         self.check.told.connect(self._say)
         self.check.failed.connect(self._say)
@@ -194,37 +199,17 @@ class Chats(QObject):
 
     def archive(self, conversation_id: str, archived: bool) -> None:
         """Put a conversation out of the list, or back into it. An answer that is being written goes on."""
-        conversation = self._library.get(conversation_id)
-        if conversation is None:
-            return
-        self._library.archive(conversation_id, archived)
-        if archived:
-            self._leave(conversation_id)
-            sentence = translate("chats", "Archived “{title}”.").format(title=conversation.title)
-            self._offer_undo(sentence, partial(self.archive, conversation_id, False))
+        self._removal.archive(conversation_id, archived)
 
     def delete(self, conversation_id: str) -> None:
         """Take a conversation out of the list; its notice offers to undo that."""
-        session = self._sessions.get(conversation_id)
-        if session is not None:
-            session.stop()
-        conversation = self._library.delete(conversation_id)
-        if conversation is None:
-            return
         self._titler.give_up(conversation_id)
-        self._trash.put(conversation)
-        self._leave(conversation_id)
-        sentence = translate("chats", "Deleted “{title}”.").format(title=conversation.title)
-        self._offer_undo(sentence, partial(self._undelete, conversation))
+        self._removal.delete(conversation_id)
 
     def delete_message(self, message_id: str) -> None:
         """Delete a message of the current chat and all that follows it; its notice offers to undo that."""
-        session = self._current
-        deleted = session.delete_message(message_id) if session is not None else None
-        if deleted is None:
-            return
-        self._trash.put(deleted)
-        self._offer_undo(chat_words.deleted(len(deleted.ids)), partial(self._undelete, deleted))
+        if self._current is not None:
+            self._removal.delete_message(self._current, message_id)
 
     def aside(self) -> Session:
         """A new chat that is not put on view; it comes into the list with its first question."""
@@ -360,26 +345,11 @@ class Chats(QObject):
             self._sessions.drop(before.conversation.id)
         self._composing.look()
 
-    def _undelete(self, thing: Thing) -> None:
-        """Undo `delete` or `delete_message`, and show what comes back."""
-        if not self._trash.holds(thing):
-            self._say(translate("chats", "What was deleted can no longer be brought back."))
-            return
-        if isinstance(thing, Conversation):
-            self._library.undelete(thing)
-            self.open(thing.id)
-        else:
-            self.open(thing.conversation_id)
-            session = self._sessions.get(thing.conversation_id)
-            if session is None or not session.undelete(thing):
-                return
-        self._trash.take(thing)
-
     def _update(self, session: Session, conversation: Conversation) -> None:
         """A conversation was asked something, or has other options."""
         if not session.stored:
             return
-        if self._library.get(conversation.id) is None:
+        if self._library.get(conversation.id) is None and session is self._current:
             self._composing.stored(conversation.id)
         self._library.put(conversation)
 
@@ -424,9 +394,6 @@ class Chats(QObject):
 
     def _offer(self, sentence: str, detail: str, label: str, action: Callable[[], None]) -> None:
         self.notice.emit(Notice(sentence, detail, label, action))
-
-    def _offer_undo(self, sentence: str, action: Callable[[], None]) -> None:
-        self.notice.emit(Notice(sentence, "", translate("chats", "Undo"), action, lapses=True))
 
     def _say_left_out(self, count: int) -> None:
         self._say(chat_words.left_out(count))

@@ -127,9 +127,10 @@ def test_while_an_answer_is_written_nothing_is_deleted_and_nothing_undone(qtbot,
     world.chats.delete_message(world.session.messages()[0].id)
     undo()
     assert ["still being written" in sentence for sentence in told.refusals] == [True, True]
+    assert world.notices[-1].action_label == "Undo", "it is offered again"
     gate.release(9)
     qtbot.waitUntil(lambda: not world.session.busy)
-    undo()
+    world.notices[-1].action()
     assert contents(world) == ["q1", "It is **so**."]
 
 

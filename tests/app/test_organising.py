@@ -161,6 +161,17 @@ def test_what_was_sent_is_no_draft_of_the_new_chat_any_more(qtbot, ready_world, 
     qtbot.waitUntil(lambda: not world.chats.busy(world.chats.conversations()[0].id))
 
 
+def test_a_chat_that_begins_beside_the_one_on_view_takes_no_draft_along(qtbot, ready_world):
+    world = ready_world()
+    world.chats.draft_changed("half a que")
+    aside = world.chats.aside()
+    assert aside.send("quick")
+    qtbot.waitUntil(lambda: not aside.busy)
+    assert world.chats.draft == Draft("half a que")
+    world.chats.open(aside.conversation.id)
+    assert world.chats.draft == Draft()
+
+
 def test_a_draft_is_on_the_disk_a_moment_after_the_last_key(qtbot, ready_world):
     world = ready_world()
     one = ask_in_new(qtbot, world, "one")
