@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
@@ -14,8 +14,9 @@ from app.i18n import translate
 from app.live import LiveTurn, ModelState
 from app.records import StoredMessage, Version
 from app.theme import Theme
-from app.views.chat_column import COLUMN, MARGIN, Anchor, ChatColumn
+from app.views.chat_column import COLUMN, MARGIN, ChatColumn
 from app.views.chat_find import ChatFind, Match
+from app.views.chat_position import ChatPosition
 from app.views.chat_selection import ChatSelection
 from app.views.controls import IconButton, is_typing
 from app.views.find_bar import FindBar
@@ -26,10 +27,7 @@ from app.views.slots import Slot
 from app.views.waiting_line import WaitingLine
 
 __all__ = ["COLUMN", "MARGIN", "ChatView"]
-_AHEAD: Final = 600  # pixels above and below the view in which messages are made before they are seen
-_NEAR_BOTTOM: Final = 8
 _FIND_GAP: Final = 12
-_ROUNDS: Final = 6  # in which the heights on the way to a far message settle
 
 
 class JumpButton(IconButton):
@@ -66,12 +64,10 @@ class ChatView(QScrollArea):
         self._formulas = Formulas(theme, self)
         self._live = LiveTurn()
         self._versions: Mapping[str, Version] = {}
-        self._following = True
-        self._moving = False  # the position is being set by this class, not by the reader
-        self._anchor = Anchor(0, -1, 0)  # what stays at the top of the view while things change above it
         self._drawing_s = 0.0
         self._flushes = 0
         self._column = ChatColumn(theme, self._make)
+        self._position = ChatPosition(self._column, self, self._waits)
         self._selection = ChatSelection(self._column, self)
         self._find = ChatFind(self._column, self)
         self.setWidget(self._column)
@@ -86,14 +82,12 @@ class ChatView(QScrollArea):
         self._connect()
 
     def _connect(self) -> None:
-        bar = self.verticalScrollBar()
-        bar.rangeChanged.connect(self._range_changed)
-        bar.valueChanged.connect(self._scrolled)
+        self._position.changed.connect(self._show_jump)
         self._jump.clicked.connect(self.jump_to_end)
         self._find_bar.text_changed.connect(self._look_for)
         self._find_bar.step_requested.connect(self._find.step)
         self._find_bar.closed.connect(self.close_find)
-        self._find.found.connect(self._show_match)
+        self._find.found.connect(self._position.to_match)
         self._find.counted.connect(self._find_bar.show_count)
         self._theme.changed.connect(self._restyle)
 
@@ -102,7 +96,7 @@ class ChatView(QScrollArea):
     @property
     def following(self) -> bool:
         """Whether the view stays at the end as text comes."""
-        return self._following
+        return self._position.following
 
     @property
     def jump_button(self) -> IconButton:
@@ -156,12 +150,12 @@ class ChatView(QScrollArea):
         self._column.replace_from(0, messages)
         self._selection.clear()
         self._live = live
-        self._following = True
-        self._arrange()
+        self._position.follow()
+        self._position.arrange()
 
     def change_thread(self, messages: Sequence[StoredMessage], live: LiveTurn) -> None:
         """Show another branch of the conversation; what both have in common stays where it is."""
-        self._anchor = self._column.anchor(self.verticalScrollBar().value())
+        self._position.stay()
         slots = self._column.slots
         pairs = zip(slots, messages, strict=False)
         same = next((i for i, (slot, new) in enumerate(pairs) if slot.message.id != new.id), None)
@@ -172,10 +166,8 @@ class ChatView(QScrollArea):
         self._column.replace_from(same, messages)
         self._selection.clear()
         self._live = live
-        self._following = False
-        self._arrange()
-        self._following = self._at_end()
-        self._jump.setVisible(not self._following)
+        self._position.arrange()
+        self._position.settle()
         self._find.refresh()
 
     def show_versions(self, versions: Mapping[str, Version]) -> None:
@@ -193,15 +185,15 @@ class ChatView(QScrollArea):
         for index, slot in enumerate(self._column.slots):
             if slot.view is not None:
                 slot.view.set_dimmed(index < count)
-        self._arrange()
+        self._position.arrange()
 
     def add_message(self, message: StoredMessage) -> None:
         """Show a new message at the end; a question of the person's own brings the end into view."""
         if message.role == "user":
-            self._following = True
+            self._position.follow()
         self._drawing_s, self._flushes = 0.0, 0
         self._column.add(message)
-        self._arrange()
+        self._position.arrange()
         self._find.refresh()
 
     def append_text(self, message_id: str, text: str) -> None:
@@ -236,7 +228,7 @@ class ChatView(QScrollArea):
             slot.discard()
             self._drawing_s, self._flushes = 0.0, 0
             self._column.ensure(index)
-            self._arrange()
+            self._position.arrange()
 
     def show_turn(self, live: LiveTurn, model: ModelState) -> None:
         """Show how far the turn has come: before the first word in a line of its own, then under the answer."""
@@ -250,7 +242,7 @@ class ChatView(QScrollArea):
         if last is not None:
             last.show_live(live)
         if self._column.waiting.isHidden() == self._waits():
-            self._arrange()
+            self._position.arrange()
 
     def show_edit_cost(self, message_id: str, text: str) -> None:
         """Say in the open edit of a question what asking in these words would cost."""
@@ -290,7 +282,7 @@ class ChatView(QScrollArea):
         if text:
             self._find.look_at(index, text)
         else:
-            self._show_match(Match(index, -1, 0))
+            self._position.to_match(Match(index, -1, 0))
 
     def selected_text(self) -> str:
         """What is selected, in one message or in several."""
@@ -309,39 +301,11 @@ class ChatView(QScrollArea):
     def _look_for(self, text: str) -> None:
         self._find.look_for(text, self._column.index_at(self.verticalScrollBar().value()))
 
-    def _show_match(self, match: Match) -> None:
-        """Bring a match into view; heights on the way to it are estimates until they are seen, so it takes rounds."""
-        self._following = False
-        bar, column = self.verticalScrollBar(), self._column
-        for _ in range(_ROUNDS):
-            view = column.ensure(match.slot)
-            column.slots[match.slot].laid_out = 0
-            self._place_all()
-            place = view.match_rect(match.block, match.number) if match.block >= 0 else QRect(0, 0, 1, 60)
-            wanted = self._position_for(place.translated(0, column.tops[match.slot]), match.block < 0)
-            if wanted == bar.value() and not self._make_near(wanted):
-                break
-            self._go_to(wanted)
-            self._anchor = column.anchor(bar.value())
-            self._arrange()
-        self._following = self._at_end() and bar.maximum() > 0
-        self._jump.setVisible(not self._following and bar.maximum() > 0)
-
-    def _position_for(self, place: QRect, at_top: bool) -> int:
-        bar, height = self.verticalScrollBar(), self.viewport().height()
-        seen = bar.value() + 60 <= place.top() and place.bottom() <= bar.value() + height - 60
-        if seen and not at_top:
-            return bar.value()
-        wanted = place.top() - (16 if at_top else height // 3)
-        return max(0, min(bar.maximum(), wanted))
-
     # -- moving ------------------------------------------------------------------------------------------------
 
     def jump_to_end(self) -> None:
         """Go to the end and follow it again."""
-        self._following = True
-        self._arrange()
-        self._go_to(self.verticalScrollBar().maximum())
+        self._position.to_end()
 
     def page(self, pages: int) -> None:
         """Scroll by so many pages; for the keys of a field that does not scroll itself."""
@@ -365,7 +329,7 @@ class ChatView(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange()
+        self._position.arrange()
         self._place_overlays()
 
     def mouseReleaseEvent(self, event: QEvent) -> None:
@@ -378,27 +342,9 @@ class ChatView(QScrollArea):
         width = min(wanted.width(), size.width() - 2 * _FIND_GAP)
         self._find_bar.setGeometry(size.width() - width - _FIND_GAP, _FIND_GAP, width, wanted.height())
 
-    def _range_changed(self, _low: int, high: int) -> None:
-        if self._following:
-            self._go_to(high)
-
-    def _scrolled(self, value: int) -> None:
-        if not self._moving:
-            self._following = self._at_end()
-            self._anchor = self._column.anchor(value)
-            if self._make_near(value):
-                self._arrange()
-        self._jump.setVisible(not self._following and self.verticalScrollBar().maximum() > 0)
+    def _show_jump(self) -> None:
+        self._jump.setVisible(self._position.away)
         self._jump.raise_()
-
-    def _at_end(self) -> bool:
-        return self.verticalScrollBar().value() >= self.verticalScrollBar().maximum() - _NEAR_BOTTOM
-
-    def _go_to(self, value: int) -> None:
-        self._moving = True
-        self.verticalScrollBar().setValue(value)
-        self._moving = False
-        self._jump.setVisible(not self._following)
 
     # -- placing -----------------------------------------------------------------------------------------------
 
@@ -463,52 +409,13 @@ class ChatView(QScrollArea):
 
     def _height_changed(self) -> None:
         index = self._column.index_of(self.sender())
-        if index < 0:
-            return
-        self._column.slots[index].laid_out = 0
-        self._column.waits = self._waits()
-        if index < len(self._column.slots) - 1 or not self._place_last():
-            self._arrange()
-
-    def _place_last(self) -> bool:
-        """Place the last message alone; False if all must be placed."""
-        moving, self._moving = self._moving, True
-        placed = self._column.place_last()
-        self._moving = moving
-        place = self._column.height_of(self._anchor)
-        if placed and not self._following and place is not None:
-            self._go_to(place)  # something may have changed in it above what is seen
-        return placed
-
-    def _arrange(self) -> None:
-        """Place all messages, making those near the view; what is at the top of the view stays where it is."""
-        bar, column = self.verticalScrollBar(), self._column
-        column.set_room(self.width())
-        column.waits = self._waits()
-        for _ in range(len(column.slots) + 1):  # each round makes at least one view, or is the last
-            self._place_all()
-            place = bar.maximum() if self._following else column.height_of(self._anchor)
-            if place is not None:
-                self._go_to(place)
-            if not self._make_near(bar.value()):
-                break
-        if self._following:
-            self._anchor = column.anchor(bar.value())
-
-    def _place_all(self) -> None:
-        """Place all messages. A shorter canvas moves the position: that is not the reader's doing."""
-        moving, self._moving = self._moving, True
-        self._column.place_all()
-        self._moving = moving
-
-    def _make_near(self, value: int) -> bool:
-        """Make the views of messages in and near the view; whether there were any to make."""
-        return self._column.make_near(value - _AHEAD, value + self.viewport().height() + _AHEAD)
+        if index >= 0:
+            self._position.height_changed(index)
 
     def _restyle(self) -> None:
         for slot in self._column.slots:
             slot.laid_out = 0
             if slot.view is not None:
                 slot.view.restyle()
-        self._arrange()
+        self._position.arrange()
         self.viewport().update()

@@ -1,0 +1,160 @@
+"""Where the reader of a conversation is: at its end and taken along, or at a place that stays while things change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtCore import QObject, QRect, Signal
+from PySide6.QtWidgets import QScrollArea
+
+from app.views.chat_column import Anchor, ChatColumn
+from app.views.chat_find import Match
+
+_AHEAD: Final = 600  # pixels above and below the view in which messages are made before they are seen
+_NEAR_BOTTOM: Final = 8
+_ROUNDS: Final = 6  # in which the heights on the way to a far message settle
+_MARGIN: Final = 60  # a match nearer than this to an edge is not seen well
+_TOP_GAP: Final = 16
+
+
+class ChatPosition(QObject):
+    """Scrolls a conversation, and places its messages so that what is read does not move.
+
+    Args:
+        area: Scrolls the column.
+        waits: Whether a question has no word of its answer yet.
+    """
+
+    changed = Signal()
+
+    def __init__(self, column: ChatColumn, area: QScrollArea, waits: Callable[[], bool]) -> None:
+        super().__init__(area)
+        self._column = column
+        self._area = area
+        self._bar = area.verticalScrollBar()
+        self._waits = waits
+        self._following = True
+        self._moving = False  # the position is being set by this class, not by the reader
+        self._anchor = Anchor(0, -1, 0)  # what stays at the top of the view while things change above it
+        self._bar.rangeChanged.connect(self._range_changed)
+        self._bar.valueChanged.connect(self._scrolled)
+
+    @property
+    def following(self) -> bool:
+        """Whether the view stays at the end as text comes."""
+        return self._following
+
+    @property
+    def away(self) -> bool:
+        """Whether there is an end to go back to."""
+        return not self._following and self._bar.maximum() > 0
+
+    def follow(self) -> None:
+        """Stay at the end from the next change on."""
+        self._following = True
+
+    def stay(self) -> None:
+        """Keep what is at the top now where it is, also at the end, until `settle`."""
+        self._anchor = self._column.anchor(self._bar.value())
+        self._following = False
+
+    def settle(self) -> None:
+        """Follow again if the reader is at the end."""
+        self._following = self._at_end()
+        self.changed.emit()
+
+    def to_end(self) -> None:
+        """Go to the end and follow it again."""
+        self._following = True
+        self.arrange()
+        self._go_to(self._bar.maximum())
+
+    def to_match(self, match: Match) -> None:
+        """Bring a match into view; heights on the way to it are estimates until they are seen, so it takes rounds."""
+        self._following = False
+        column = self._column
+        for _ in range(_ROUNDS):
+            view = column.ensure(match.slot)
+            column.slots[match.slot].laid_out = 0
+            self._place_all()
+            place = view.match_rect(match.block, match.number) if match.block >= 0 else QRect(0, 0, 1, 1)
+            wanted = self._position_for(place.translated(0, column.tops[match.slot]), match.block < 0)
+            if wanted == self._bar.value() and not self._make_near():
+                break
+            self._go_to(wanted)
+            self._anchor = column.anchor(self._bar.value())
+            self.arrange()
+        self.settle()
+
+    def height_changed(self, index: int) -> None:
+        """A message needs another height than it has."""
+        self._column.slots[index].laid_out = 0
+        self._column.waits = self._waits()
+        if index < len(self._column.slots) - 1 or not self._place_last():
+            self.arrange()
+
+    def arrange(self) -> None:
+        """Place all messages, making those near the view; what is at the top of the view stays where it is."""
+        column = self._column
+        column.set_room(self._area.width())
+        column.waits = self._waits()
+        for _ in range(len(column.slots) + 1):  # each round makes at least one view, or is the last
+            self._place_all()
+            place = self._bar.maximum() if self._following else column.height_of(self._anchor)
+            if place is not None:
+                self._go_to(place)
+            if not self._make_near():
+                break
+        if self._following:
+            self._anchor = column.anchor(self._bar.value())
+
+    def _place_all(self) -> None:
+        """Place all messages. A shorter canvas moves the position: that is not the reader's doing."""
+        moving, self._moving = self._moving, True
+        self._column.place_all()
+        self._moving = moving
+
+    def _place_last(self) -> bool:
+        """Place the last message alone; False if all must be placed."""
+        moving, self._moving = self._moving, True
+        placed = self._column.place_last()
+        self._moving = moving
+        place = self._column.height_of(self._anchor)
+        if placed and not self._following and place is not None:
+            self._go_to(place)  # something may have changed in it above what is seen
+        return placed
+
+    def _make_near(self) -> bool:
+        """Make the views of messages in and near the view; whether there were any to make."""
+        value = self._bar.value()
+        return self._column.make_near(value - _AHEAD, value + self._area.viewport().height() + _AHEAD)
+
+    def _position_for(self, place: QRect, at_top: bool) -> int:
+        value, height = self._bar.value(), self._area.viewport().height()
+        seen = value + _MARGIN <= place.top() and place.bottom() <= value + height - _MARGIN
+        if seen and not at_top:
+            return value
+        wanted = place.top() - (_TOP_GAP if at_top else height // 3)
+        return max(0, min(self._bar.maximum(), wanted))
+
+    def _range_changed(self, _low: int, high: int) -> None:
+        if self._following:
+            self._go_to(high)
+
+    def _scrolled(self, value: int) -> None:
+        if not self._moving:
+            self._following = self._at_end()
+            self._anchor = self._column.anchor(value)
+            if self._make_near():
+                self.arrange()
+        self.changed.emit()
+
+    def _at_end(self) -> bool:
+        return self._bar.value() >= self._bar.maximum() - _NEAR_BOTTOM
+
+    def _go_to(self, value: int) -> None:
+        moving, self._moving = self._moving, True
+        self._bar.setValue(value)
+        self._moving = moving
+        self.changed.emit()
