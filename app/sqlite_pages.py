@@ -36,7 +36,8 @@ class Pages:
     def __init__(self, data: Buffer, wal: Buffer = b"") -> None:
         self._data = memoryview(data)
         self._size = _page_size(data)
-        self._newer = dict(_wal_pages(memoryview(wal), self._size))
+        most = (len(data) + len(wal)) // self._size  # a damaged log may name any page
+        self._newer = {number: page for number, page in _wal_pages(memoryview(wal), self._size) if number <= most}
         self.count = max([len(data) // self._size, *self._newer])
 
     def rows(self) -> Iterator[tuple[int, list[Value]]]:
@@ -91,8 +92,11 @@ class Pages:
     def _overflowing(self, local: memoryview, number: int, length: int) -> bytes:
         if length > self.count * self._size:
             raise ValueError("longer than the file")
-        parts, missing = [bytes(local)], length - len(local)
+        parts, missing, seen = [bytes(local)], length - len(local), set()
         while missing > 0:
+            if number in seen:
+                raise ValueError("a chain that leads back")
+            seen.add(number)
             page = self._page(number)
             number = _u32(page, 0)
             parts.append(bytes(page[4 : 4 + missing]))

@@ -18,8 +18,9 @@ from app import migrations, soundness
 from app.db_writer import connect
 from app.migrations import StoreError, StoreTooNew, migrate
 from app.records import Attachment, ChatOptions, Conversation, Folder, StoredMessage
-from app.recover import recover
+from app.recover import Recovered, recover
 from app.search import search
+from app.sqlite_pages import Pages
 from app.store import Store, open_store
 from engine.stats import ItlMs, TurnStats
 
@@ -233,6 +234,34 @@ def test_what_was_only_in_the_log_is_recovered(path, tmp_path):
     store = Store(tmp_path / "fresh.sqlite3")
     assert {c.title for c in store.conversations()} == {"title 0", "from the log", "title 2"}
     store.close()
+
+
+@pytest.fixture(scope="module")
+def with_log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "conversations.sqlite3"
+    make(path, 5)
+    killed(path, "UPDATE message SET content = content || ' and more'")
+    return path.read_bytes(), path.with_name(f"{path.name}-wal").read_bytes()
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(blows=st.lists(st.tuples(st.integers(0, 40_000), st.binary(min_size=1, max_size=40)), min_size=1, max_size=6))
+def test_a_damaged_log_neither_hangs_nor_hides_what_the_file_holds(with_log, tmp_path_factory, blows):
+    data, log = with_log[0], bytearray(with_log[1])
+    for at, blow in blows:
+        log[at : at + len(blow)] = blow
+    pages = Pages(data, bytes(log))
+    assert pages.count <= (len(data) + len(log)) // PAGE
+    found = Recovered()
+    for rowid, row in pages.rows():
+        found.take(rowid, row)
+    assert len(found.trees()) >= 1
+
+
+def test_a_frame_that_names_a_page_far_away_is_passed_over(with_log):
+    log = bytearray(with_log[1])
+    log[32:36] = b"\xff\xff\xff\xff"
+    assert Pages(with_log[0], bytes(log)).count < 1000
 
 
 def test_a_newer_database_is_refused_and_not_a_byte_of_it_or_of_its_log_changes(path):
