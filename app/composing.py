@@ -70,6 +70,7 @@ class Composing(QObject):
     def follow(self, session: Session) -> None:
         """Learn from the turns of a session, and take back what it does not send."""
         session.message_finished.connect(self._cost.learn)
+        session.queue_changed.connect(self._queue_changed)
         session.queue_returned.connect(self._take_back)
         session.turn_ended.connect(self._turn_ended)
         self._cost.learn_all(session)
@@ -138,10 +139,18 @@ class Composing(QObject):
         if self.sender() is self._session and self.draft:
             self._look_at(self.draft)
 
+    def _queue_changed(self) -> None:
+        session = self._sending_session()
+        self._drafts.set_queued(session.conversation.id, session.queued_message)
+
+    def _sending_session(self) -> Session:
+        session = self.sender()
+        assert isinstance(session, Session)  # noqa: S101 - nothing else is connected
+        return session
+
     def _take_back(self, queued: Draft) -> None:
         """A message that waited is not sent: it goes in front of what is in the composer."""
-        session = self.sender()
-        assert isinstance(session, Session)  # noqa: S101 - nothing else is connected here
+        session = self._sending_session()
         conversation_id = session.conversation.id
         draft = queued.before(self._drafts.get(conversation_id))
         self._drafts.set(conversation_id, draft)

@@ -24,6 +24,7 @@ class Drafts(QObject):
         super().__init__(parent)
         self._store = store
         self._drafts: dict[str, Draft] = {}
+        self._queued: dict[str, Draft] = {}
         self._unsaved: set[str] = set()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -44,9 +45,12 @@ class Drafts(QObject):
         """Take a draft as it is now."""
         if draft != self._drafts.get(conversation_id):
             self._drafts[conversation_id] = draft
-            self._unsaved.add(conversation_id)
-            if not self._timer.isActive():
-                self._timer.start()
+            self._save_soon(conversation_id)
+
+    def set_queued(self, conversation_id: str, queued: Draft | None) -> None:
+        """Take a message that waits to be sent: if the program is killed before it is, it is in the draft."""
+        self._queued[conversation_id] = queued or Draft()
+        self._save_soon(conversation_id)
 
     def move_new(self, conversation_id: str) -> None:
         """The new chat is this conversation now."""
@@ -58,6 +62,11 @@ class Drafts(QObject):
         """Save what is not saved yet."""
         self._timer.stop()
         for conversation_id in self._unsaved:
-            draft = self._drafts[conversation_id]
+            draft = self._queued.get(conversation_id, Draft()).before(self.get(conversation_id))
             self._store.save_draft(conversation_id, draft.text, draft.attachments)
         self._unsaved.clear()
+
+    def _save_soon(self, conversation_id: str) -> None:
+        self._unsaved.add(conversation_id)
+        if not self._timer.isActive():
+            self._timer.start()

@@ -120,6 +120,11 @@ class Session(QObject):
         return self._answer.writing
 
     @property
+    def queued_message(self) -> Draft | None:
+        """The message that waits for the answer in progress, whole."""
+        return self._queued
+
+    @property
     def queued(self) -> str:
         """The message that waits for the answer in progress, in words; empty if none does."""
         return "" if self._queued is None else self._queued.words

@@ -126,6 +126,20 @@ def test_quitting_keeps_it_as_the_draft(qtbot, ready_world):
     assert again.session.queued == ""
 
 
+def test_it_is_on_the_disk_while_it_waits_and_gone_from_there_once_it_is_sent(qtbot, ready_world):
+    world = streaming(qtbot, ready_world)
+    asking = world.session.conversation.id
+    world.chats.draft_changed("and a third")
+    world.session.send("two", (NOTES,))
+    assert world.chats.save_now()
+    assert world.store.draft(asking) == ("two\n\nand a third", (NOTES,)), "as it would be found after a kill"
+    assert world.chats.draft == Draft("and a third")
+    world.gate.release(9)
+    qtbot.waitUntil(lambda: len(world.worker.requests) == 2 and not world.session.busy)
+    assert world.chats.save_now()
+    assert world.store.draft(asking) == ("and a third", ())
+
+
 def test_deleting_the_chat_and_undoing_that_brings_it_back_as_the_draft(qtbot, ready_world):
     world = streaming(qtbot, ready_world)
     world.session.send("two")
