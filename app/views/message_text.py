@@ -139,7 +139,8 @@ class MessageText(QWidget):
     def height_for(self, width: int) -> int:
         """Lay out for a width and tell the height that takes."""
         y = self._place_files(width) + self._place_thought(width)
-        height = self._body.height_for(width) if self.text or not y else 0
+        only_files = self._files is not None and not self.text
+        height = 0 if only_files else self._body.height_for(width)
         self._body.setGeometry(0, y, width, height)
         y += height
         if self._more is None:

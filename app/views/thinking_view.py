@@ -147,6 +147,8 @@ class ThinkingView(QWidget):
 
     def _close(self) -> None:
         self._open = False
+        if self._body is not None:
+            self._body.set_streaming(False)
         self._timer.stop()
         self._say()
 

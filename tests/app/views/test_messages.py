@@ -155,8 +155,12 @@ def test_a_thought_is_told_while_it_is_thought(chat: ChatView, qtbot: Any) -> No
     assert view.thinking.button.text().startswith("Thinking…")
     qtbot.waitUntil(lambda: view.thinking.button.text() != "Thinking… 0.0 s")
     view.thinking.button.click()
-    for piece in ("see.</", "think>", "\n\nYes"):
+    for piece in ("see.</", "think>"):
         chat.append_text(reply.id, piece)
+    thought_only = view.height()
+    chat.append_text(reply.id, "\n\nYes")
+    assert view.height() > thought_only + 15
+    assert not view.thinking.body.views[-1]._caret
     assert view.thinking.body.views[0].document.toPlainText() == "Let me see."
     assert view.thinking.button.text().startswith("Thought for 0.")
     assert [block.spans[0].text for block in view.body.blocks] == ["Yes"]
