@@ -173,10 +173,15 @@ def stats_from_json(text: str | None) -> TurnStats | None:
     fields = dataclasses.fields(TurnStats)
     if any(field.name not in values and field.default is dataclasses.MISSING for field in fields):
         return None
-    known = {field.name: values[field.name] for field in fields if field.name in values}
+    known = {field.name: _frozen(values[field.name]) for field in fields if field.name in values}
     itl = known["itl_ms"]
     known["itl_ms"] = None if itl is None else ItlMs(**itl)
     return TurnStats(**known)
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """A value as it was before JSON made lists of its tuples."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def options_to_json(options: ChatOptions) -> str | None:
