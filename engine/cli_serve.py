@@ -28,7 +28,8 @@ def run(args: list[str], paths: Paths) -> int:
     Raises:
         EngineError: The model cannot be loaded, or the address not be listened on.
     """
-    from engine.server.thread import ServerOptions, ServerThread
+    from engine.server.options import ServerOptions
+    from engine.server.thread import ServerThread
 
     options = _parser().parse_args(args)
     key = options.api_key or os.environ.get(KEY_VARIABLE, "")

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 
 from engine.server.failures import Failure, Refused
+from engine.server.options import is_loopback
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -30,16 +31,6 @@ MAX_BODY: Final = 10_000_000
 _MOST_DRAINED: Final = 256_000_000  # a client that is still sending hears no answer
 _BODY_S: Final = 60.0
 _OPEN: Final = ("/health",)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only programs on this machine can reach this address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)

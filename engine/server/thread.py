@@ -7,14 +7,14 @@ import os
 import socket
 import sys
 import threading
-from dataclasses import dataclass
 from typing import Final
 
 import uvicorn
 
 from engine.errors import BadRequest, EngineError
 from engine.server.app import build_app
-from engine.server.guard import Door, Guard, is_loopback
+from engine.server.guard import Door, Guard
+from engine.server.options import ServerOptions
 from engine.server.service import Service, ServingWorker
 
 _KEEP_ALIVE_S: Final = 30
@@ -24,27 +24,6 @@ _START_S: Final = 10.0
 
 class CannotServe(EngineError):
     """The address cannot be listened on."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerOptions:
-    """Where the server listens and whom it answers.
-
-    Attributes:
-        host: Address to listen on.
-        port: 0 takes a free one.
-        api_key: What clients must show; must not be empty unless `host` is a loopback address.
-        names: Host names that clients may call this machine by, besides `host`.
-        queue_limit: Most requests that are answered or wait; one more is refused with 429.
-        reuse: False computes every prompt afresh, for comparisons.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8000
-    api_key: str = ""
-    names: tuple[str, ...] = ()
-    queue_limit: int = 32
-    reuse: bool = True
 
 
 class ServerThread:
@@ -58,11 +37,11 @@ class ServerThread:
         BadRequest: Others than this machine could ask, and no key is demanded of them.
     """
 
-    def __init__(self, worker: ServingWorker, options: ServerOptions = ServerOptions()) -> None:
-        if not options.api_key and not is_loopback(options.host):
+    def __init__(self, worker: ServingWorker, options: ServerOptions) -> None:
+        if options.lacks_key:
             raise BadRequest(
-                f"Programs on other machines can reach {options.host}, so an API key is needed: "
-                "give one with --api-key or in LOQUAT_API_KEY, or serve on 127.0.0.1."
+                f"Programs on other machines can reach {options.host or 'every address'}, so an API key is needed; "
+                "give one, or serve on 127.0.0.1."
             )
         self._options = options
         self._worker = worker
@@ -151,7 +130,7 @@ def _listen(options: ServerOptions) -> socket.socket:
         # Only of a socket that says it is TCP does asyncio send small pieces at once: a token would wait for 40 ms.
         made = socket.socket(family, kind, socket.IPPROTO_TCP)
     except (OSError, UnicodeError) as error:
-        raise CannotServe(f"{options.host} is no address of this machine; give another --host.", repr(error)) from error
+        raise CannotServe(f"{options.host} is no address of this machine; choose another.", repr(error)) from error
     try:
         if sys.platform != "win32":  # there it would let two programs listen on one port
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -168,7 +147,7 @@ def _cannot_bind(options: ServerOptions, error: OSError) -> CannotServe:
     if isinstance(error, PermissionError):
         sentence = f"Port {options.port} may not be used by this account; take one above 1,023."
     elif "in use" in reason.lower() or getattr(error, "winerror", 0) == 10048:
-        sentence = f"Port {options.port} is taken by another program; choose another with --port."
+        sentence = f"Port {options.port} is taken by another program; choose another port."
     else:
         sentence = f"Loquat cannot listen on {options.host}, port {options.port}: {reason}."
     return CannotServe(sentence, repr(error))

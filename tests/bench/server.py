@@ -38,7 +38,8 @@ from engine.errors import EngineError
 from engine.events import Event, Failed, Finished, Loaded, TextDelta
 from engine.models.registry import ModelEntry
 from engine.paths import Paths, default_paths
-from engine.server.thread import ServerOptions, ServerThread
+from engine.server.options import ServerOptions
+from engine.server.thread import ServerThread
 from engine.tokenizer import Tokenizer, load_tokenizer
 from engine.worker import Worker
 
@@ -172,7 +173,7 @@ def size() -> Size:
     gc.collect()
     process = psutil.Process()
     files = process.num_fds() if hasattr(process, "num_fds") else process.num_handles()
-    return Size(threading.active_count(), process.memory_info().rss / 2**20, files)
+    return Size(process.num_threads(), process.memory_info().rss / 2**20, files)
 
 
 def bench_crowd(entry: ModelEntry, paths: Paths, clients: int, seconds: int) -> Report:

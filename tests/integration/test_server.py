@@ -114,7 +114,7 @@ def test_what_cannot_be_served_is_one_sentence(arguments: tuple[str, ...], words
 def test_a_port_that_is_taken_is_said_before_a_model_is_loaded(home_with_model: Paths) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert refused("--port", str(port)) == f"Port {port} is taken by another program; choose another with --port."
+        assert refused("--port", str(port)) == f"Port {port} is taken by another program; choose another port."
 
 
 def refused(*arguments: str) -> str:

@@ -16,7 +16,8 @@ from engine.config import EngineConfig
 from engine.loader import LoadedModel
 from engine.paths import Paths
 from engine.prompt import PromptBuilder
-from engine.server.thread import ServerOptions, ServerThread
+from engine.server.options import ServerOptions
+from engine.server.thread import ServerThread
 from engine.worker import Worker
 from tests.engine.fakes import CHATML, FakeCache, FakeRunner, engine_with, loquat_tokenizer
 

@@ -8,7 +8,7 @@ import math
 import openai
 import pytest
 
-from engine.server.thread import ServerOptions
+from engine.server.options import ServerOptions
 from tests.engine.server.conftest import NAME, PATIENCE_S, TOKENIZER, Says
 from tests.engine.test_prompt import HERMES
 

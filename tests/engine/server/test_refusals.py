@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from engine.server.thread import ServerOptions
+from engine.server.options import ServerOptions
 from tests.engine.server.conftest import NAME
 
 USER = {"role": "user", "content": "q"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.server.history import _CONVERSATIONS, _REPLIES, History, Message
-from engine.server.thread import ServerOptions
+from engine.server.options import ServerOptions
 from tests.engine.server.conftest import Served
 
 

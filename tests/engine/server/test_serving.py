@@ -18,7 +18,8 @@ from engine.config import SamplingParams
 from engine.errors import BadRequest
 from engine.events import Finished, FinishReason, TextDelta
 from engine.server.guard import Door
-from engine.server.thread import CannotServe, ServerOptions, ServerThread
+from engine.server.options import ServerOptions
+from engine.server.thread import CannotServe, ServerThread
 from tests.engine.server.conftest import NAME, PATIENCE_S, Served, Slow
 
 LONG = {"model": NAME, "messages": [{"role": "user", "content": "q"}], "max_tokens": 3000}
@@ -223,11 +224,11 @@ def test_it_ends_in_the_middle_of_a_reply_and_forgets_what_clients_said(serve):
 
 
 def test_a_server_that_was_never_started_stops(served):
-    assert ServerThread(served.worker).stop()
+    assert ServerThread(served.worker, ServerOptions()).stop()
 
 
 def test_a_port_that_is_taken_and_a_host_that_is_none_are_one_sentence(served):
-    with pytest.raises(CannotServe, match=r"^Port \d+ is taken by another program; choose another with --port\.$"):
+    with pytest.raises(CannotServe, match=r"^Port \d+ is taken by another program; choose another port\.$"):
         ServerThread(served.worker, ServerOptions(port=served.server.port)).start()
     for host in ("no.such.host.invalid", "192.0.2.1"):
         with pytest.raises(CannotServe, match=r"\.$"):
