@@ -166,6 +166,7 @@ class ChatView(QScrollArea):
         self._column.replace_from(same, messages)
         self._selection.clear()
         self._live = live
+        self._mark_last()
         self._position.arrange()
         self._position.settle()
         self._find.refresh()
@@ -193,6 +194,7 @@ class ChatView(QScrollArea):
             self._position.follow()
         self._drawing_s, self._flushes = 0.0, 0
         self._column.add(message)
+        self._mark_last()
         self._position.arrange()
         self._find.refresh()
 
@@ -373,12 +375,19 @@ class ChatView(QScrollArea):
         view.show_version(self._versions.get(message.id, Version()))
         view.set_busy(self._busy)
         view.set_dimmed(index < self._column.left_out_count)
+        view.set_last(index == len(slots) - 1)
         if streaming:
             view.show_live(self._live)
         slots[index].view = view
         self._selection.made(index, view)
         self._find.made(index)
         return view
+
+    def _mark_last(self) -> None:
+        """Only the last answer can be continued."""
+        last = self._column.slots[-1] if self._column.slots else None
+        for view in self.message_views():
+            view.set_last(last is not None and view is last.view)
 
     def _connect_message(self, view: MessageView) -> None:
         view.height_changed.connect(self._height_changed)

@@ -63,6 +63,7 @@ class MessageView(QWidget):
         self._theme = theme
         self._message = message
         self._streaming = streaming
+        self._is_last = False
         self._bubble = QRectF()
         self._text = MessageText(theme, formulas, self)
         self._footer = None if self.is_question else FigureLine(theme, self)
@@ -196,6 +197,11 @@ class MessageView(QWidget):
         self._actions.set_busy(busy)
         self._place_actions()
 
+    def set_last(self, last: bool) -> None:
+        """Whether nothing follows it; only then can an answer that was cut off be continued."""
+        self._is_last = last
+        self._offer_to_continue()
+
     def set_dimmed(self, dimmed: bool) -> None:
         """Draw a message quietly that was not read for the last answer."""
         self.body.set_dimmed(dimmed)
@@ -248,6 +254,10 @@ class MessageView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(_bubble_path(self._bubble), self._theme.color("question"))
 
+    def _offer_to_continue(self) -> None:
+        self._actions.set_cut_off(not self.is_question and self._is_last and self._message.status in _CUT_OFF)
+        self._place_actions()
+
     def _place_actions(self) -> None:
         """The row under the message: at the right under a question, behind the figures under an answer."""
         actions = self._actions.sizeHint()
@@ -292,7 +302,7 @@ class MessageView(QWidget):
         if self._footer is not None:
             self._footer.show_groups(() if self._streaming else reply_figures(self._message))
             self._footer.setToolTip("" if self._streaming else reply_details(self._message))
-            self._actions.set_cut_off(self._message.status in _CUT_OFF)
+            self._offer_to_continue()
             self._actions.setVisible(not self._streaming)
         self._place_actions()
 

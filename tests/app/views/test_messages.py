@@ -77,11 +77,14 @@ def test_an_answer_is_copied_as_markdown_and_as_plain_text(chat: ChatView) -> No
 )
 def test_only_an_answer_that_was_cut_off_can_be_continued(chat: ChatView, status: Any, offered: bool) -> None:
     chat.show_thread([question(), answer("An answer", status=status)], LiveTurn())
-    assert chat.message_views()[1].action_row.go_on.isVisible() is offered
+    go_on = chat.message_views()[1].action_row.go_on
+    assert go_on.isVisible() is offered
+    chat.add_message(question("What else?"))
+    assert not go_on.isVisible(), "only the last answer"
 
 
 def test_while_an_answer_is_written_nothing_else_is_begun(chat: ChatView) -> None:
-    chat.show_thread([question(), answer("An answer", status="length"), question()], LiveTurn())
+    chat.show_thread([question(), answer("An answer", status="length")], LiveTurn())
     chat.show_turn(LiveTurn("prefill"), READY)
     actions = chat.message_views()[1].action_row
     assert not actions.go_on.isVisible()
