@@ -330,4 +330,5 @@ SETTINGS: Final = (
     ),
     Setting("window_geometry", "text", ""),
     Setting("folded_folders", "text", "[]"),
+    Setting("sampling_chosen", "switch", False),  # otherwise it follows what the model's makers say
 )

@@ -40,7 +40,9 @@ class Experiments(QObject):
             self.told.emit(translate("experiments", "This can be tried once a model is loaded."))
         else:
             self.cancel()
-            self._comparing = self._bridge.compare_cache(session.requests.prompt(), session.conversation.started_on)
+            messages = session.requests.prompt()
+            asked = max(at for at, message in enumerate(messages) if message.role == "user")
+            self._comparing = self._bridge.compare_cache(messages[: asked + 1], session.conversation.started_on)
             self.progressed.emit((0, 0))
 
     def cancel(self) -> None:

@@ -22,6 +22,7 @@ from engine.config import EngineConfig, SamplingParams
 log = logging.getLogger(__name__)
 
 PRESET: Final = "preset"
+CHOSEN: Final = "sampling_chosen"
 SAVE_DELAY_MS: Final = 300  # a slider that is dragged must not write a file per pixel
 
 
@@ -63,21 +64,33 @@ class Settings(QObject):
             ValueError: The value is not allowed; the message is a sentence.
         """
         checked = _BY_NAME[name].check(value)
+        if name == PRESET or name in presets.NAMES:
+            self._values[CHOSEN] = True
         if name == PRESET:
-            for part, wanted in presets.values_of(checked, self._own).items():
-                self.set(part, wanted)
-        elif checked != self._values[name]:
-            before = self.get(PRESET)
-            self._values[name] = checked
-            self._timer.start()
-            self.changed.emit(name)
-            if self.get(PRESET) != before:
-                self.changed.emit(PRESET)
+            self._put_preset(checked)
+        else:
+            self._put(name, checked)
+
+    def _put_preset(self, preset: str) -> None:
+        for part, wanted in presets.values_of(preset, self._own).items():
+            self._put(part, wanted)
+
+    def _put(self, name: str, checked: object) -> None:
+        if checked == self._values[name]:
+            return
+        before = self.get(PRESET)
+        self._values[name] = checked
+        self._timer.start()
+        self.changed.emit(name)
+        if self.get(PRESET) != before:
+            self.changed.emit(PRESET)
 
     def set_own_sampling(self, values: Mapping[str, float]) -> None:
-        """Take how the loaded model's makers sample it, for the preset of that name."""
+        """Take how the loaded model's makers sample it; who has chosen nothing else samples it that way too."""
         before = self.get(PRESET)
         self._own = dict(values)
+        if before == presets.OWN or not self._values[CHOSEN]:
+            self._put_preset(presets.OWN if values else presets.BALANCED)
         if self.get(PRESET) != before:
             self.changed.emit(PRESET)
 
@@ -124,6 +137,8 @@ class Settings(QObject):
         for setting in SETTINGS:
             if setting.label:
                 self.reset(setting.name)
+        self._values[CHOSEN] = False
+        self.set_own_sampling(self._own)
 
     def save(self) -> None:
         """Write the file, whole or not at all. Values of a newer version that are not known here stay in it."""

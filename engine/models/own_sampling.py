@@ -1,4 +1,4 @@
-"""How a model's makers sample it, as its generation_config.json says."""
+"""How a model's makers sample it, as its generation_config.json says, or the catalogue."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from pathlib import Path
 from typing import Final
 
 from engine.config import SamplingParams
+from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.model_folder import GENERATION
 from engine.tokenizer import read_json
 
 _NAMES: Final = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 
-def own_sampling(folder: Path) -> tuple[tuple[str, float], ...]:
+def own_sampling(folder: Path, name: str = "") -> tuple[tuple[str, float], ...]:
     """The makers' values by the names of `SamplingParams`; empty where they name none, or none that can be used.
+
+    Args:
+        folder: Of the model.
+        name: In the registry: what the catalogue knows of it stands for a file that says nothing.
 
     Raises:
         BadModelFile: The file cannot be read.
     """
     given = read_json(folder / GENERATION)
+    if name == DEFAULT_MODEL.name and not any(key in given for key in _NAMES):
+        return DEFAULT_MODEL.sampling
     if given.get("do_sample") is False:
         return ()
     named = ((name, given.get(name)) for name in _NAMES)

@@ -89,9 +89,8 @@ def test_the_models_own_manner_is_as_its_makers_say(qtbot, path):
     settings.set("preset", "model")
     assert settings.get("preset") == "model"
     assert settings.sampling() == SamplingParams(temperature=0.6, top_k=20)
-    with qtbot.waitSignal(settings.changed) as told:
-        settings.set_own_sampling({})
-    assert (told.args, settings.get("preset")) == (["preset"], "custom")
+    settings.set_own_sampling({})
+    assert settings.sampling() == SamplingParams(), "a model that says nothing is sampled as the balanced preset says"
     settings.save()
 
 
@@ -112,7 +111,11 @@ def test_a_change_is_told_saved_a_moment_later_and_read_again(qtbot, path):
     settings.set("system_prompt", "Sei kürzer. 简短。")
     assert not path.exists()
     qtbot.waitUntil(path.exists)
-    assert json.loads(path.read_text("utf-8")) == {"temperature": 1.25, "system_prompt": "Sei kürzer. 简短。"}
+    assert json.loads(path.read_text("utf-8")) == {
+        "temperature": 1.25,
+        "sampling_chosen": True,
+        "system_prompt": "Sei kürzer. 简短。",
+    }
     again = Settings(path)
     assert (again.get("temperature"), again.get("system_prompt")) == (1.25, "Sei kürzer. 简短。")
 
@@ -161,7 +164,7 @@ def test_an_unusable_value_becomes_the_default_and_unknown_ones_stay(path):
     assert json.loads(path.read_text()) == {"from_the_future": [1]}, "healed"
     settings.set("top_k", 5)
     settings.save()
-    assert json.loads(path.read_text()) == {"from_the_future": [1], "top_k": 5}
+    assert json.loads(path.read_text()) == {"from_the_future": [1], "top_k": 5, "sampling_chosen": True}
 
 
 @pytest.mark.expects_log("settings could not be read")
@@ -190,11 +193,11 @@ def test_a_save_that_fails_is_told_and_leaves_the_old_file(qtbot, path, monkeypa
     with qtbot.waitSignal(settings.save_failed) as told:
         settings.save()
     assert "could not be saved" in told.args[0]
-    assert json.loads(path.read_text()) == {"top_k": 5}
+    assert json.loads(path.read_text()) == {"top_k": 5, "sampling_chosen": True}
     assert list(path.parent.iterdir()) == [path]
     monkeypatch.undo()
     settings.save()
-    assert json.loads(path.read_text()) == {"top_k": 6}
+    assert json.loads(path.read_text()) == {"top_k": 6, "sampling_chosen": True}
 
 
 def test_writing_replaces_the_whole_file(tmp_path):
@@ -202,3 +205,27 @@ def test_writing_replaces_the_whole_file(tmp_path):
     write_atomically(target, "long old content")
     write_atomically(target, "new")
     assert target.read_text() == "new"
+
+
+def test_sampling_follows_the_model_until_something_is_chosen(tmp_path, qapp):
+    settings = Settings(tmp_path / "settings.json")
+    settings.set_own_sampling({"temperature": 0.2, "top_p": 0.9})
+    assert (settings.get("temperature"), settings.get("top_p"), settings.get("preset")) == (0.2, 0.9, "model")
+    settings.set_own_sampling({})
+    assert (settings.get("temperature"), settings.get("preset")) == (0.7, "balanced")
+    settings.set("temperature", 0.5)
+    settings.set_own_sampling({"temperature": 0.2})
+    assert settings.get("temperature") == 0.5
+    settings.reset_all()
+    assert settings.get("temperature") == 0.2
+
+
+def test_balanced_chosen_by_hand_stays_over_a_restart(tmp_path, qapp):
+    path = tmp_path / "settings.json"
+    settings = Settings(path)
+    settings.set_own_sampling({"temperature": 0.2})
+    settings.set("preset", "balanced")
+    settings.save()
+    again = Settings(path)
+    again.set_own_sampling({"temperature": 0.2})
+    assert again.get("temperature") == 0.7
