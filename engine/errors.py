@@ -52,6 +52,10 @@ class BadRequest(EngineError):
     """The request itself cannot be answered, for example an empty prompt."""
 
 
+class ServerFailed(EngineError):
+    """A server that was asked for a model's answer could not be reached, refused, or broke off."""
+
+
 class Cancelled(EngineError):
     """The person cancelled; silent everywhere but in the log."""
 

@@ -29,6 +29,7 @@ class LoadStage(StrEnum):
     DOWNLOAD = "download"
     IMPORT = "import"
     LOAD = "load"
+    CONNECT = "connect"  # to a server, in place of all the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,9 @@ class ModelInfo:
         end_ids: Tokens that end a reply.
         sampling: How its makers sample it, by the names of `SamplingParams`; empty where they do not say.
         tool_style: How the model writes calls of tools, as `engine.tools.ToolStyle`; None if it knows none.
+        server: The name of the server on which it runs; empty for a model on this machine. Of one on a server only its
+            name, `load_s` and, where the server tells it, `context_limit` are known; all other figures are 0.
+        host: Where its text goes: the server's host name, and port if it has one.
     """
 
     name: str
@@ -71,6 +75,13 @@ class ModelInfo:
     end_ids: frozenset[int] = frozenset()
     sampling: tuple[tuple[str, float], ...] = ()
     tool_style: ToolStyle | None = None
+    server: str = ""
+    host: str = ""
+
+    @property
+    def remote(self) -> bool:
+        """Whether what is asked leaves this machine."""
+        return bool(self.server)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +122,7 @@ class PrefillProgress:
         done: Tokens prefilled by this request so far.
         total: Tokens this request has to prefill.
         at: `time.perf_counter()` in seconds when it was so; 0 where that is not known.
+        note: For people: what is waited for, where it is a server; else empty. Its counts are all 0 then.
     """
 
     request_id: str
@@ -118,6 +130,7 @@ class PrefillProgress:
     done: int
     total: int
     at: float = 0.0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +154,7 @@ class TextDelta:
 
     Attributes:
         text: May be empty: half a character, or what could be the start of a stop string, is held back.
-        token_ids: The new ids, one or more.
+        token_ids: The new ids, one or more; none of text that a server sent, which need not be one token.
         at: `time.perf_counter()` in seconds when the token was sampled.
         logprob: Of the token, where the request asked for it and the token is part of the reply's text.
     """
@@ -192,6 +205,7 @@ class InstalledModel:
         parameters: Number of weights.
         nbytes: Disk it takes.
         default: Whether it is loaded when none is named.
+        server: The name of the server on which it runs; empty for a model on this machine.
     """
 
     name: str
@@ -199,11 +213,12 @@ class InstalledModel:
     parameters: int
     nbytes: int
     default: bool
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelsListed:
-    """All models on this machine, by name."""
+    """All models on this machine, by name, and after them those that the person chose on servers."""
 
     request_id: str
     models: tuple[InstalledModel, ...]

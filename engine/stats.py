@@ -55,6 +55,9 @@ class TurnStats:
         kv_bytes: Memory held by this conversation's KV cache.
         total_s: From submission to the last token.
         drafted_tokens, accepted_tokens: Of prompt-lookup decoding; accepted ones cost no step of their own.
+        server: The name of the server that answered; empty for a model on this machine. `prefill_s` is then the time
+            until its first text, the network and its queue among it.
+        not_reported: Which of the token counts above it did not tell; they are 0 and mean nothing.
     """
 
     prompt_tokens: int
@@ -71,6 +74,12 @@ class TurnStats:
     total_s: float
     drafted_tokens: int = 0
     accepted_tokens: int = 0
+    server: str = ""
+    not_reported: tuple[str, ...] = ()
+
+    def reported(self, *names: str) -> bool:
+        """Whether all of these token counts are known."""
+        return not set(names) & set(self.not_reported)
 
 
 def percentile(values: Sequence[float], fraction: float) -> float:

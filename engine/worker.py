@@ -33,12 +33,15 @@ from engine.events import (
     Profiled,
     Titled,
 )
+from engine.keys import Keys
 from engine.paths import Paths
+from engine.remote.servers import FILE, RemoteServer, find_model, read_servers
 
 if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.models.progress import Step
     from engine.models.registry import ModelEntry, Registry
+    from engine.remote.engine import RemoteEngine
     from engine.verify import Proof
 
     Steps = Generator[Step, None, ModelEntry]
@@ -57,13 +60,23 @@ class Worker:
         paths: Where models lie.
         wait_for_kernels: Whether a load on the first start waits until the CPU kernels are compiled; if not, torch
             answers meanwhile, and a `Loaded` with the id UPGRADE tells of the change.
+        keys: Where the keys of servers are kept; None takes the system's keyring.
 
     Attributes:
+        keys: The same.
         info: What is known of the loaded model; None while there is none. May be read from any thread.
         kv_bytes: Memory held by all KV caches after the last command. May be read from any thread.
     """
 
-    def __init__(self, emit: Emit, config: EngineConfig, paths: Paths, *, wait_for_kernels: bool = False) -> None:
+    def __init__(
+        self,
+        emit: Emit,
+        config: EngineConfig,
+        paths: Paths,
+        *,
+        wait_for_kernels: bool = False,
+        keys: Keys | None = None,
+    ) -> None:
         self._emit = emit
         self._config = config
         self._paths = paths
@@ -71,6 +84,8 @@ class Worker:
         self._commands = CommandQueue()
         self._numbers = itertools.count(1)
         self._engine: Engine | None = None
+        self._remote: RemoteEngine | None = None
+        self.keys = keys or Keys()
         self._interrupting = False
         self.info: ModelInfo | None = None
         self.kv_bytes = 0
@@ -83,8 +98,11 @@ class Worker:
     def load(self, name: str | None = None, config: EngineConfig | None = None) -> RequestHandle:
         """Make a model ready: fetch it if it is the default one and missing, then load it.
 
+        A model of a server is ready when the server has answered; the one on this machine gives its memory back then.
+        Reading ahead, previews, titles, checks and experiments are not for it, and send nothing.
+
         Args:
-            name: As in the registry; None for the default model.
+            name: As in the registry, or `server-id/model`; None for the default model.
             config: How it is loaded, and models from now on; None keeps what was said before.
         """
         handle = self._handle("load")
@@ -119,7 +137,7 @@ class Worker:
         """Generate some tokens with the cache and without: `CompareProgress` a token, then `Compared`."""
         request = ChatRequest(self._handle("compare").id, tuple(messages), started_on=started_on)
         handle = RequestHandle(request.id)
-        return self._put(handle, lambda: self._the_engine().compare_cache(request, handle))
+        return self._put(handle, lambda: self._on_this_machine().compare_cache(request, handle))
 
     def measure_profile(self) -> RequestHandle:
         """Say, when nothing else is to be done, what this machine can do with the loaded model: `Profiled`.
@@ -198,6 +216,7 @@ class Worker:
         while (command := self._commands.get()) is not None:
             self._do(command)
             self.kv_bytes = self._engine.kv_bytes if self._engine else 0
+        self._disconnect()
         if self._engine is not None:
             self._engine.unload()
 
@@ -224,6 +243,10 @@ class Worker:
         self._interrupting = False
 
     def _load(self, handle: RequestHandle, name: str | None, config: EngineConfig | None) -> Iterator[Event]:
+        remote = find_model(self._servers(), name) if name else None
+        if remote is not None:
+            yield from self._connect(handle, *remote)
+            return
         from engine.models.prepare import prepare
 
         steps = prepare(self._registry(), name, handle)
@@ -249,8 +272,34 @@ class Worker:
             raise Cancelled
         yield loading(1)
         self.info = None
+        self._disconnect()
         self.info = engine.load(entry, config, wait=self._wait)
         yield Loaded(handle.id, self.info)
+
+    def _connect(self, handle: RequestHandle, server: RemoteServer, model: str) -> Iterator[Event]:
+        """Make a model on a server ready in place of whatever there was, once the server has answered."""
+        from engine.remote.engine import RemoteEngine
+
+        yield LoadProgress(handle.id, LoadStage.CONNECT, 0, 0, f"Asking {server.name} for {model}")
+        remote = RemoteEngine(server, model, self.keys.get(server.id))
+        try:
+            info = remote.connect(handle)
+        except BaseException:
+            remote.close()
+            raise
+        self._disconnect()
+        if self._engine is not None:
+            self._engine.unload()
+        self._remote, self.info = remote, info
+        yield Loaded(handle.id, info)
+
+    def _disconnect(self) -> None:
+        if self._remote is not None:
+            self._remote.close()
+        self._remote = None
+
+    def _servers(self) -> tuple[RemoteServer, ...]:
+        return read_servers(self._paths.config / FILE)
 
     def _compiles_first(self) -> bool:
         """Whether this load waits for the CPU kernels, and takes longer than any will again."""
@@ -260,6 +309,9 @@ class Worker:
         return self._wait and on_cpu and not kept(kernels_root(self._paths.cache))
 
     def _answer(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
+        if self._remote is not None:
+            yield from self._remote.stream(request, handle)
+            return
         self._upgrade()
         for event in self._the_engine().stream(request, handle):
             yield event
@@ -270,8 +322,9 @@ class Worker:
     def _answer_served(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
         if handle.cancelled:
             raise Cancelled
+        engine = self._on_this_machine()
         self._upgrade()
-        yield from self._the_engine().stream(request, handle)
+        yield from engine.stream(request, handle)
 
     def _upgrade(self) -> None:
         """Change over to the compiled kernels once they are ready, but not in the middle of a reply."""
@@ -282,7 +335,7 @@ class Worker:
 
     def _read_ahead(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
         """Yields nothing; what goes wrong here will be said when the real request comes."""
-        if self._engine is None or handle.cancelled:
+        if self._engine is None or self._remote is not None or handle.cancelled:
             return
         try:
             self._engine.prefill_ahead(request, handle, self._serve_preview)
@@ -291,7 +344,7 @@ class Worker:
         yield from ()
 
     def _preview(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
-        if self._engine is None or handle.cancelled:
+        if self._engine is None or self._remote is not None or handle.cancelled:
             return
         try:
             yield self._engine.preview(request)
@@ -316,7 +369,8 @@ class Worker:
             return handle.cancelled or self._commands.pressed()
 
         try:
-            title = self._engine.make_title(request, stop) if self._engine is not None else ""
+            local = self._engine if self._remote is None else None
+            title = local.make_title(request, stop) if local is not None else ""
         except EngineError as error:
             _log.info("No title was made: %s", error.sentence)
             title = ""
@@ -329,7 +383,7 @@ class Worker:
         return Command(handle, lambda: self._profile(handle))
 
     def _profile(self, handle: RequestHandle) -> Iterator[Event]:
-        if self._engine is None or handle.cancelled:
+        if self._engine is None or self._remote is not None or handle.cancelled:
             return
         try:
             profile = self._engine.profile(lambda: handle.cancelled or self._commands.pressed())
@@ -343,7 +397,9 @@ class Worker:
 
     def _models_listed(self, handle: RequestHandle) -> ModelsListed:
         entries = self._registry().entries()
-        models = (InstalledModel(e.name, e.label, e.parameters, e.nbytes, e.default) for e in entries)
+        models = [InstalledModel(e.name, e.label, e.parameters, e.nbytes, e.default) for e in entries]
+        for server in self._servers():
+            models += [InstalledModel(server.name_of(m), m, 0, 0, False, server.name) for m in server.models]
         return ModelsListed(handle.id, tuple(models))
 
     def _set_default(self, handle: RequestHandle, name: str) -> Iterator[Event]:
@@ -361,7 +417,7 @@ class Worker:
 
         total = sum(message.role == "user" for message in messages)
         yield CheckProgress(handle.id, 0, total)
-        steps = verify(self._the_engine(), messages, handle, started_on=started_on)
+        steps = verify(self._on_this_machine(), messages, handle, started_on=started_on)
         done = 0
         while True:
             try:
@@ -390,6 +446,16 @@ class Worker:
 
             self._engine = Engine(self._config, self._paths.cache)
         return self._engine
+
+    def _on_this_machine(self) -> Engine:
+        """The engine, for what only a model on this machine can do.
+
+        Raises:
+            BadRequest: A model on a server is chosen.
+        """
+        if self._remote is not None:
+            raise BadRequest("This needs a model on this machine, and one on a server is chosen; choose another first.")
+        return self._the_engine()
 
     @staticmethod
     def _progress(handle: RequestHandle, steps: Steps) -> Generator[Event, None, ModelEntry]:
