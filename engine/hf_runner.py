@@ -28,6 +28,10 @@ class HfRunner:
         choice: Where it runs.
         max_context: Limits the context further, in tokens.
 
+    Attributes:
+        kv_shape: Layers, KV heads and head size, where that is how keys and values are cached; zeros where it is not.
+        kv_dtype: What they are cached in.
+
     Raises:
         UnsupportedModel: What the model keeps of a conversation is not in its cache, or in none that is known.
     """
@@ -44,6 +48,8 @@ class HfRunner:
         self.weight_bytes = sum(p.numel() * p.element_size() for p in model.parameters())
         self.croppable = not keeps_states(self.new_cache().layers)
         self.kv_bytes_per_token = self._measured_bytes_per_token()
+        self.kv_dtype = str(choice.dtype).removeprefix("torch.")
+        self.kv_shape = self._kv_shape(config, choice.dtype.itemsize)
         self._one_by_one = not self.croppable and self._forgets_states()
         self.description = "transformers" + (", token by token" if self._one_by_one else "")
 
@@ -104,6 +110,14 @@ class HfRunner:
         first = cache.nbytes
         self._forward((0,), cache, 1)
         return cache.nbytes - first
+
+    def _kv_shape(self, config: Any, item: int) -> tuple[int, int, int]:  # noqa: ANN401
+        """Layers, KV heads and head size, where that is how keys and values are cached; zeros where it is not."""
+        heads = int(getattr(config, "num_attention_heads", 0) or 0)
+        layers, kv_heads = int(config.num_hidden_layers), int(getattr(config, "num_key_value_heads", 0) or heads)
+        head_dim = int(getattr(config, "head_dim", 0) or (config.hidden_size // heads if heads else 0))
+        plain = 2 * layers * kv_heads * head_dim * item == self.kv_bytes_per_token
+        return (layers, kv_heads, head_dim) if plain else (0, 0, 0)
 
     def _forgets_states(self) -> bool:
         """Whether a pass over several tokens ignores the states that earlier ones left.

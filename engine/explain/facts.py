@@ -53,7 +53,11 @@ def _by_runner(runner: Any) -> dict[str, Any]:  # noqa: ANN401 - runners of thre
     """What only this kind of runner can tell."""
     if isinstance(runner, DecoderRunner):
         return _of_decoder(runner)
-    if hasattr(runner, "shape") and hasattr(runner, "weights"):  # Numba must not be imported to ask for its class
+    # Neither transformers nor Numba may be imported to ask for a class: both take seconds.
+    if hasattr(runner, "kv_shape"):
+        layers, kv_heads, head_dim = runner.kv_shape
+        return {"kv_dtype": runner.kv_dtype, "layers": layers, "kv_heads": kv_heads, "head_dim": head_dim}
+    if hasattr(runner, "shape") and hasattr(runner, "weights"):
         return _of_kernels(runner)
     return {}
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from engine import stats
 from engine.explain.trace import TICK_MS, Phases, TurnTrace
 
 STALL_FACTOR: Final = 4.0
@@ -59,8 +60,7 @@ def percentile(values: Sequence[float], fraction: float) -> float | None:
     """Nearest-rank percentile, `fraction` in [0, 1]; None of no values."""
     if not values:
         return None
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, max(0, round(fraction * (len(ordered) - 1))))]
+    return stats.percentile(values, fraction)
 
 
 def ratio(above: float | None, below: float | None) -> float | None:
@@ -149,17 +149,10 @@ def figures(trace: TurnTrace) -> Figures:
         tpot_p50_ms=percentile(gaps, 0.5),
         tpot_p95_ms=percentile(gaps, 0.95),
         tpot_max_ms=max(gaps, default=None),
-        engine_rate=rate_per_s(trace.token_times),
+        engine_rate=stats.decode_rate([at * TICK_MS / 1000 for at in trace.token_times]),
         prefill_rate=ratio(trace.computed_tokens or None, trace.phases.prefill),
         stall_ms=beyond,
     )
-
-
-def rate_per_s(times: Sequence[int]) -> float | None:
-    """Things per second after the first, from moments in steps of 0.1 ms; None of fewer than two."""
-    if len(times) < 2:
-        return None
-    return ratio(len(times) - 1, (times[-1] - times[0]) * TICK_MS / 1000)
 
 
 def screen_rate(tokens_shown: Sequence[int], drawn_ms: Sequence[float]) -> float | None:
