@@ -93,5 +93,5 @@ class Constraint:
 
 
 def _refused(reason: str) -> BadRequest:
-    line = " ".join(reason.split()).rstrip(".")[:_SHOWN]
+    line = " ".join(reason.partition(". Enable ")[0].split()).rstrip(".")[:_SHOWN]  # options are ours, not the client's
     return BadRequest(f"The JSON schema cannot be used: {line}.", reason)

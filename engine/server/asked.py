@@ -23,6 +23,7 @@ from engine.server.schema import (
 )
 
 _ANY_OBJECT: Final = '{"type": "object"}'
+_LONGEST_SCHEMA: Final = 200_000  # characters; the engine compiles it while others wait
 _LONGEST_TOKEN: Final = 64  # characters; a text of more than this a token cannot fit the context
 
 
@@ -63,7 +64,11 @@ def _or(value: Any, default: Any) -> Any:  # noqa: ANN401 - a number, or None
 
 def _schema(body: ChatBody) -> str:
     if isinstance(body.response_format, SchemaFormat):
-        return as_json(body.response_format.json_schema.schema_)
+        schema = as_json(body.response_format.json_schema.schema_)
+        if len(schema) > _LONGEST_SCHEMA:
+            sentence = f"The JSON schema has {len(schema):,} characters; use one of at most {_LONGEST_SCHEMA:,}."
+            raise Refused(Failure(400, sentence, param="response_format"))
+        return schema
     return _ANY_OBJECT if isinstance(body.response_format, ObjectFormat) else ""
 
 

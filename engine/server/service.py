@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import logging
 import math
 import time
 from collections.abc import AsyncGenerator, Iterator
@@ -17,6 +18,7 @@ from engine.server.history import History
 from engine.server.metrics import Metrics
 from engine.worker import Emit
 
+_log = logging.getLogger(__name__)
 _LONGEST_WAIT_S: Final = 60
 _SMOOTHING: Final = 0.2
 _CLOSE_S: Final = 3.0
@@ -122,6 +124,8 @@ class Service:
             while True:
                 event = await arrived.get()
                 if isinstance(event, Failed):
+                    if event.bug:
+                        _log.error("A served request failed: %s", event.error.detail)
                     raise Refused(of_event(event))
                 if isinstance(event, Finished) and event.reason is FinishReason.CANCELLED:
                     raise Refused(interrupted())

@@ -47,6 +47,12 @@ FIELDS = {
             "json_schema": {"name": "s", "schema": {"$ref": "file:///etc/passwd"}},
         }
     },
+    "a huge schema": {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "s", "schema": {"enum": ["x" * 1000 + str(n) for n in range(300)]}},
+        }
+    },
     "an image": {
         "messages": [
             {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://127.0.0.1/secret"}}]}
@@ -183,6 +189,7 @@ def test_what_a_refusal_quotes_is_cut(shared):
     assert len(refused(response, 403)["message"]) < 200
 
 
+@pytest.mark.expects_log("secret detail")
 def test_an_error_of_the_engine_itself_is_500_in_a_sentence_and_tells_nothing_else(serve):
     from tests.engine.fakes import FakeRunner
 

@@ -111,7 +111,7 @@ def test_one_request_too_many_is_429_and_says_when(serve):
         assert refused.status_code == 429
         assert int(refused.headers["Retry-After"]) >= 1
         assert refused.json()["error"]["code"] == "rate_limit_exceeded"
-        assert served.metrics["loquat_requests_waiting"] == 1
+        until(lambda: served.metrics["loquat_requests_waiting"] == 1, "the first to begin")
     runner.let(5000)
     until(lambda: idle(served), "both to be let go")
     assert served.chat("q").status_code == 200
