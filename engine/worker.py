@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.chat import ChatRequest, Message, RequestHandle, after_reply
-from engine.commands import Command, CommandQueue, Idle
+from engine.commands import Command, CommandQueue
 from engine.config import EngineConfig
 from engine.errors import BadRequest, Cancelled, EngineError
 from engine.events import (
@@ -30,9 +30,8 @@ from engine.events import (
     LoadStage,
     ModelInfo,
     ModelsListed,
-    Profiled,
-    Titled,
 )
+from engine.idle import IdleWork
 from engine.keys import Keys
 from engine.paths import Paths
 from engine.remote.servers import FILE, RemoteServer, find_model, read_servers
@@ -82,6 +81,7 @@ class Worker:
         self._paths = paths
         self._wait = wait_for_kernels
         self._commands = CommandQueue()
+        self._idle = IdleWork(self._commands, self._local, emit)
         self._numbers = itertools.count(1)
         self._engine: Engine | None = None
         self._remote: RemoteEngine | None = None
@@ -144,9 +144,7 @@ class Worker:
 
         It takes a second or two the first time. Nothing comes if no model is loaded.
         """
-        handle = self._handle("profile")
-        self._commands.put_idle(self._profiling(handle), Idle.PROFILE)
-        return handle
+        return self._idle.measure_profile(self._handle("profile"))
 
     def forget(self, conversation_id: str) -> RequestHandle:
         """Drop the caches of a conversation that was deleted for good; no event comes of it."""
@@ -173,9 +171,7 @@ class Worker:
 
         Nothing comes of it but a fuller cache: no event, and any real command takes over at once.
         """
-        handle = RequestHandle(request.id)
-        self._commands.put_idle(Command(handle, lambda: self._read_ahead(handle, request)))
-        return handle
+        return self._idle.read_ahead(request)
 
     def preview(self, request: ChatRequest) -> RequestHandle:
         """Say soon what a request whose last message is a draft would cost: `Previewed`, in place of one that waits.
@@ -183,9 +179,7 @@ class Worker:
         An answer or idle work in progress makes room for it between two tokens or chunks; other commands are waited
         for. Nothing comes if no model is loaded, or if its template refuses the messages.
         """
-        handle = RequestHandle(request.id)
-        self._commands.put_idle(Command(handle, lambda: self._preview(handle, request)), Idle.PREVIEW)
-        return handle
+        return self._idle.preview(request)
 
     def make_title(self, request: ChatRequest) -> RequestHandle:
         """Name a conversation whose last message is an answer when nothing else is to be done: `Titled`.
@@ -193,9 +187,7 @@ class Worker:
         It begins again after whatever it had to give way to. The title is empty if there is none to be had, and nothing
         comes if another one is asked for meanwhile.
         """
-        handle = RequestHandle(request.id)
-        self._commands.put_idle(self._titling(handle, request), Idle.TITLE)
-        return handle
+        return self._idle.make_title(request)
 
     def close(self, timeout_s: float = 5.0) -> bool:
         """Cancel everything, let the thread end and join it; whether it ended in time."""
@@ -234,7 +226,7 @@ class Worker:
 
     def _give_way(self) -> None:
         """Do what the person asked meanwhile, before a request of another program goes on."""
-        self._serve_preview()
+        self._idle.serve_preview()
         self._interrupting = True
         while (urgent := self._commands.urgent()) is not None:
             self._do(urgent)
@@ -315,7 +307,7 @@ class Worker:
         self._upgrade()
         for event in self._the_engine().stream(request, handle):
             yield event
-            self._serve_preview()
+            self._idle.serve_preview()
             if isinstance(event, Finished) and request.reuse:
                 self.prefill_ahead(after_reply(request, event.text, event.token_ids))
 
@@ -333,67 +325,9 @@ class Worker:
             self.info = faster
             self._emit(Loaded(UPGRADE, faster))
 
-    def _read_ahead(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
-        """Yields nothing; what goes wrong here will be said when the real request comes."""
-        if self._engine is None or self._remote is not None or handle.cancelled:
-            return
-        try:
-            self._engine.prefill_ahead(request, handle, self._serve_preview)
-        except EngineError as error:
-            _log.info("Nothing was read ahead: %s", error.sentence)
-        yield from ()
-
-    def _preview(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
-        if self._engine is None or self._remote is not None or handle.cancelled:
-            return
-        try:
-            yield self._engine.preview(request)
-        except EngineError as error:
-            _log.info("Nothing was previewed: %s", error.sentence)
-
-    def _serve_preview(self) -> None:
-        """Do in the middle of longer work what takes a moment."""
-        waiting = self._commands.take(Idle.PREVIEW)
-        for event in waiting.run() if waiting else ():
-            self._emit(event)
-
-    def _titling(self, handle: RequestHandle, request: ChatRequest) -> Command:
-        return Command(handle, lambda: self._make_title(handle, request))
-
-    def _make_title(self, handle: RequestHandle, request: ChatRequest) -> Iterator[Event]:
-        if handle.cancelled:
-            return
-
-        def stop() -> bool:
-            self._serve_preview()
-            return handle.cancelled or self._commands.pressed()
-
-        try:
-            local = self._engine if self._remote is None else None
-            title = local.make_title(request, stop) if local is not None else ""
-        except EngineError as error:
-            _log.info("No title was made: %s", error.sentence)
-            title = ""
-        if title is not None:
-            yield Titled(handle.id, title)
-        elif not handle.cancelled:
-            self._commands.put_back(self._titling(handle, request), Idle.TITLE)
-
-    def _profiling(self, handle: RequestHandle) -> Command:
-        return Command(handle, lambda: self._profile(handle))
-
-    def _profile(self, handle: RequestHandle) -> Iterator[Event]:
-        if self._engine is None or self._remote is not None or handle.cancelled:
-            return
-        try:
-            profile = self._engine.profile(lambda: handle.cancelled or self._commands.pressed())
-        except EngineError as error:
-            _log.info("Nothing was measured: %s", error.sentence)
-            return
-        if profile is not None:
-            yield Profiled(handle.id, profile)
-        elif not handle.cancelled:
-            self._commands.put_back(self._profiling(handle), Idle.PROFILE)
+    def _local(self) -> Engine | None:
+        """The engine if the model that answers is on this machine, or could be."""
+        return self._engine if self._remote is None else None
 
     def _models_listed(self, handle: RequestHandle) -> ModelsListed:
         entries = self._registry().entries()
