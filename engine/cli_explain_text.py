@@ -33,7 +33,8 @@ def report(
     info: ModelInfo, traces: Sequence[TurnTrace], profile: MachineProfile | None, comparison: Comparison | None
 ) -> str:
     """Everything, ready to print."""
-    parts = [f"{info.label}: {info.dtype}, {info.runner}\n{info.device}, {info.device_reason}"]
+    about = f"{info.label}: {info.dtype}, {info.runner}; loaded in {info.load_s:,.1f} s"
+    parts = [f"{about}\n{info.device}, {info.device_reason}"]
     parts += ["\n".join(_turn(number, trace, profile)) for number, trace in enumerate(traces, start=1)]
     parts += ["\n".join(_memory(traces)), "\n".join(_machine(profile))]
     if comparison:

@@ -41,7 +41,7 @@ class ItlMs:
 
 @dataclass(frozen=True, slots=True)
 class TurnStats:
-    """The figures of one turn. None where there is nothing to measure (no token, or only one).
+    """The figures of one turn. None where there is nothing to measure (no token, only one, a clock that jumped back).
 
     Attributes:
         prompt_tokens: Tokens of the whole prompt; cached_tokens + prefill_tokens unless prefill was cancelled.
@@ -96,9 +96,9 @@ def decode_rate(token_times: Sequence[float]) -> float | None:
 
 
 def inter_token_latency(token_times: Sequence[float]) -> ItlMs | None:
-    """Percentiles of the gaps between tokens, or None with fewer than two tokens."""
+    """Percentiles of the gaps between tokens, or None with fewer than two tokens or a clock that ran backwards."""
     gaps = [1000.0 * (b - a) for a, b in pairwise(token_times)]
-    if not gaps:
+    if not gaps or min(gaps) < 0:
         return None
     return ItlMs(percentile(gaps, 0.5), percentile(gaps, 0.95), max(gaps))
 
@@ -121,14 +121,19 @@ def turn_stats(
         cached_tokens=cached,
         prefill_tokens=prefilled,
         completion_tokens=len(stamps.tokens),
-        queue_s=stamps.started - stamps.submitted,
-        template_s=stamps.templated - stamps.started,
-        prefill_s=stamps.prefilled - stamps.templated,
-        ttft_s=None if first is None else first - stamps.submitted,
+        queue_s=_seconds(stamps.submitted, stamps.started),
+        template_s=_seconds(stamps.started, stamps.templated),
+        prefill_s=_seconds(stamps.templated, stamps.prefilled),
+        ttft_s=None if first is None or first < stamps.submitted else first - stamps.submitted,
         decode_tokens_per_s=decode_rate(stamps.tokens),
         itl_ms=inter_token_latency(stamps.tokens),
         kv_bytes=kv_bytes,
-        total_s=end - stamps.submitted,
+        total_s=_seconds(stamps.submitted, end),
         drafted_tokens=drafted,
         accepted_tokens=accepted,
     )
+
+
+def _seconds(earlier: float, later: float) -> float:
+    """Zero where a clock ran backwards: a phase takes no time then, rather than less than none."""
+    return max(0.0, later - earlier)

@@ -37,3 +37,10 @@ def test_percentiles_are_values_that_occurred():
     assert percentile([5, 1, 3], 0.5) == 3
     assert percentile([5, 1, 3], 1.0) == 5
     assert inter_token_latency([0.0, 1.0]).p95 == pytest.approx(1000)
+
+
+def test_a_clock_that_ran_backwards_gives_no_figure_below_zero():
+    stamps = TurnStamps(10.0, 9.0, 9.5, 8.0, (7.0, 8.0, 6.0))
+    stats = turn_stats(stamps, prompt=5, cached=0, prefilled=5, kv_bytes=0)
+    assert (stats.queue_s, stats.template_s, stats.prefill_s, stats.total_s) == (0.0, 0.5, 0.0, 0.0)
+    assert (stats.ttft_s, stats.itl_ms, stats.decode_tokens_per_s) == (None, None, None)
