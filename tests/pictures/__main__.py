@@ -1,0 +1,82 @@
+"""Pictures of every screen: `python -m tests.pictures [FOLDER]`; offscreen if no QT_QPA_PLATFORM is set.
+
+Each scene is drawn light and dark, in English and Chinese, wide (1440 x 900) and narrow (640 x 800). Conversations,
+models and figures are examples; the program behind the window is the real one, with a scripted worker in place of the
+engine's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtWidgets import QApplication
+
+from app.i18n import LANGUAGES
+from tests.pictures import chat_scenes, dialog_scenes, inspector_scenes
+from tests.pictures.stage import SIZES, picture, staged
+
+THEMES: Final = ("light", "dark")
+SCENES: Final = {scene.name: scene for scene in (*chat_scenes.SCENES, *dialog_scenes.SCENES, *inspector_scenes.SCENES)}
+
+
+def take(
+    app: QApplication, folder: Path, names: Sequence[str], *, sizes: Sequence[str], **choices: Sequence[str]
+) -> None:
+    """Take the pictures of some scenes; one play of a scene serves all themes.
+
+    Args:
+        names: Of the scenes.
+        sizes: Of SIZES.
+        choices: `languages` and `themes`.
+    """
+    for name, language, size in product(names, choices["languages"], sizes):
+        if size not in SCENES[name].sizes:
+            continue
+        with (
+            tempfile.TemporaryDirectory() as home,
+            staged(app, Path(home), SCENES[name], language, SIZES[size]) as stage,
+        ):
+            for theme in choices["themes"]:
+                path = folder / f"{name}-{language}-{size}-{theme}.png"
+                picture(stage, theme).save(str(path))
+                print(path, flush=True)
+
+
+def main() -> None:
+    """Take the pictures that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("out/pictures"))
+    parser.add_argument("--scene", action="append", metavar="NAME", help="only these; NAME may hold *")
+    parser.add_argument("--list", action="store_true", help="print the names of all scenes and end")
+    parser.add_argument("--theme", choices=THEMES, action="append")
+    parser.add_argument("--language", choices=LANGUAGES, action="append")
+    parser.add_argument("--size", choices=tuple(SIZES), action="append")
+    options = parser.parse_args()
+    names = [name for name in SCENES if any(fnmatch(name, wanted) for wanted in options.scene or ("*",))]
+    if options.list:
+        print("\n".join(names))
+        return
+    options.folder.mkdir(parents=True, exist_ok=True)
+    app = QApplication(["loquat"])
+    app.setQuitOnLastWindowClosed(False)
+    take(
+        app,
+        options.folder,
+        names,
+        sizes=options.size or tuple(SIZES),
+        languages=options.language or LANGUAGES,
+        themes=options.theme or THEMES,
+    )
+
+
+if __name__ == "__main__":
+    main()
