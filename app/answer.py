@@ -179,7 +179,7 @@ class Answer(QObject):
                 self._fail(turn, event)
 
     def _grow(self, turn: Turn, delta: TextDelta) -> None:
-        first = not turn.token_ids
+        first = not turn.pieces
         silent = not turn.spoken
         turn.grow(delta)
         if silent and delta.text:
