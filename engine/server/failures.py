@@ -86,6 +86,11 @@ def no_model() -> Failure:
     return _server("No model is loaded yet; try again in a moment.", 503, {"Retry-After": str(_BUSY_S)})
 
 
+def not_here(server: str) -> Failure:
+    """The person chats with a model elsewhere; what programs here ask is not sent on to it."""
+    return _server(f"A model on {server} is chosen in Loquat; choose one on this machine to serve it.", 503)
+
+
 def _server(sentence: str, status: int, headers: Mapping[str, str] | None = None) -> Failure:
     return Failure(status, sentence, "server_error", headers=headers or {})
 

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from engine.chat import ChatRequest, RequestHandle
 from engine.events import Event, Failed, Finished, FinishReason, ModelInfo
-from engine.server.failures import Refused, interrupted, no_model, of_event, too_many, unknown_model
+from engine.server.failures import Refused, interrupted, no_model, not_here, of_event, too_many, unknown_model
 from engine.server.history import History
 from engine.server.metrics import Metrics
 from engine.worker import Emit
@@ -78,11 +78,13 @@ class Service:
         """The model that answers.
 
         Raises:
-            Refused: There is none.
+            Refused: There is none on this machine.
         """
         info = self._worker.info
         if info is None or self._closing:
             raise Refused(no_model())
+        if info.remote:
+            raise Refused(not_here(info.server))
         return info
 
     def model_named(self, name: str) -> ModelInfo:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gc
 import json
 import socket
@@ -179,6 +180,13 @@ def test_without_a_model_the_server_says_so(served):
     for response in (served.http.get("/health"), served.http.get("/v1/models"), served.chat("q")):
         assert response.status_code == 503
         assert "No model is loaded" in response.json()["error"]["message"]
+
+
+def test_a_model_on_a_server_is_not_served_on(served):
+    served.worker.info = dataclasses.replace(served.worker.info, server="Big one", host="gpu.example")
+    for response in (served.http.get("/health"), served.chat("q")):
+        assert response.status_code == 503
+        assert "A model on Big one is chosen" in response.json()["error"]["message"]
 
 
 def test_another_model_ends_what_is_being_answered_with_a_sentence(serve):
