@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Final
 
@@ -9,7 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from app.highlight import highlight
+from app.highlight import highlight, prepare
 from app.i18n import translate
 from app.markdown import Block, Code
 from app.theme import Theme
@@ -64,6 +65,8 @@ class CodeView(SidewaysView):
         """Write the code; colours of a long one follow in idle moments, when it is closed."""
         self._document.clear()
         self._colours.stop()
+        if not block.closed:
+            threading.Thread(target=prepare, args=(block.language,), name="lexer", daemon=True).start()
         at_once = block.closed and len(block.text) <= _AT_ONCE
         pieces = highlight(block.text, block.language) if at_once else ()
         fill_code(self._document, block.text, pieces, self._theme)
@@ -94,7 +97,8 @@ class CodeView(SidewaysView):
         return _PADDING
 
     def _lay_out(self, width: int) -> None:
-        self._document.setTextWidth(-1)  # lines are as long as they are
+        if self._document.textWidth() != -1:
+            self._document.setTextWidth(-1)  # lines are as long as they are
 
     def _clip(self) -> QRectF:
         left = indent(self._frames()) + 1

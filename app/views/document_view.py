@@ -239,7 +239,8 @@ class DocumentView(QWidget):
         return indent(self._frames()) if self._mirrored else 0
 
     def _lay_out(self, width: int) -> None:
-        self._document.setTextWidth(width)
+        if self._document.textWidth() != width:  # else it is laid out already, and Qt would do it all again
+            self._document.setTextWidth(width)
         self._chips = chip_rects(self._document)
 
     def _body_height(self) -> int:

@@ -49,6 +49,7 @@ class TableView(SidewaysView):
         self._watch = FormulaWatch(formulas, self._formulas_ready)
         self._table: QTextTable | None = None
         self._natural: list[float] = []
+        self._widths: list[float] = []  # as they are laid out
         formulas.serve(self._document)
 
     def show_block(self, block: Block) -> None:
@@ -81,7 +82,7 @@ class TableView(SidewaysView):
         cursor.beginEditBlock()
         _shrink(cursor)
         self._table = cursor.insertTable(1, len(block.header), _table_format())
-        self._natural = [0.0] * len(block.header)
+        self._natural, self._widths = [0.0] * len(block.header), []
         bold = tuple(tuple(replace(span, bold=True) for span in cell) for cell in block.header)
         self._fill_row(0, bold, block.aligns)
         self._append(block, 0)
@@ -147,10 +148,12 @@ class TableView(SidewaysView):
     def _lay_out(self, width: int) -> None:
         """Columns are as wide as their text where all have room; else the wide ones share what the others leave."""
         if self._table is not None:
-            look = self._table.format()
             widths = column_widths(self._natural, width)
-            look.setColumnWidthConstraints([QTextLength(QTextLength.Type.FixedLength, each) for each in widths])
-            self._table.setFormat(look)
+            if widths != self._widths:
+                self._widths = widths
+                look = self._table.format()
+                look.setColumnWidthConstraints([QTextLength(QTextLength.Type.FixedLength, each) for each in widths])
+                self._table.setFormat(look)
             width = max(width, int(sum(widths) + 0.999))
         super()._lay_out(width)
 
