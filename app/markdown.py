@@ -24,6 +24,7 @@ BULLETS: Final = ("•", "◦", "▪")
 TODO, DONE = "☐", "☑"  # the markers of a task list
 _TASKS: Final = {"[ ] ": TODO, "[x] ": DONE, "[X] ": DONE}
 _DEEPEST: Final = 6  # lists and quotes in one another that are shown as such
+_DATA_SHOWN: Final = 24
 _LEAVES: Final = ("inline", "fence", "code_block", "math_block", "hr", "list_item_open", "blockquote_open")
 
 
@@ -349,6 +350,9 @@ def spans(children: Iterable[Token]) -> tuple[Span, ...]:
             source = Source(token.markup, token.content)
             result.append(replace(style.span(source.text, False), tex=source.tex.strip(), display=source.display))
             continue
+        if token.type == "image":
+            result += _image(token, style)
+            continue
         text, code = _literal(token)
         if text:
             span = style.span(text, code)
@@ -385,12 +389,21 @@ class _Style:
         return Span(text, self.bold, self.italic, self.strike, code, self.link)
 
 
+def _image(token: Token, style: _Style) -> list[Span]:
+    """An image is never fetched: it is what it is said to show, and where it is, for the person to open."""
+    address = str(token.attrs.get("src", ""))
+    if address.startswith("data:"):
+        return [style.span(token.content or address[:_DATA_SHOWN] + "…", False)]
+    link = replace(style.span(address, False), link=style.link or address)
+    return [style.span(f"{token.content} (", False), link, style.span(")", False)] if token.content else [link]
+
+
 def _same_format(a: Span, b: Span) -> bool:
     return not a.tex and (a.bold, a.italic, a.strike, a.code, a.link) == (b.bold, b.italic, b.strike, b.code, b.link)
 
 
 def _literal(token: Token) -> tuple[str, bool]:
-    """The text that an inline token shows, and whether it is code. Images are named, never fetched."""
+    """The text that an inline token shows, and whether it is code."""
     match token.type:
         case "softbreak" | "hardbreak":
             return "\n", False

@@ -54,8 +54,10 @@ def test_html_is_shown_as_it_was_written(source: str) -> None:
 
 
 def test_images_are_named_not_fetched() -> None:
-    (block,) = parse("![a cat](https://example.org/cat.png)")
-    assert plain_text(block) == "[image: a cat] (https://example.org/cat.png)"
+    (block,) = parse("![a cat](https://example.org/cat.png) ![](http://x.org/y) ![dot](data:image/png;base64,AAAA)")
+    assert plain_text(block) == "a cat (https://example.org/cat.png) http://x.org/y dot"
+    assert [span.link for span in block.spans if span.link] == ["https://example.org/cat.png", "http://x.org/y"]
+    assert all(not span.link for block in parse("![a](file:///etc/passwd)") for span in block.spans)
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vbscript:x"])
