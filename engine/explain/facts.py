@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from engine.decoder.runner import DecoderRunner
 from engine.explain.trace import MemoryState, ModelFacts
+from engine.explain.version import program_version
 from engine.loader import LoadedModel
 
 
@@ -39,14 +39,6 @@ def memory_state(model: LoadedModel, this: int) -> MemoryState:
     """How memory stands now; `this` is what the conversation's cache holds, in bytes."""
     base = model.info.memory or MemoryState(weights=model.runner.weight_bytes, context_limit=model.runner.context_limit)
     return dataclasses.replace(base, kv_this=this, kv_others=max(0, model.store.nbytes - this))
-
-
-def program_version() -> str:
-    """Loquat's, empty where it was never installed."""
-    try:
-        return version("loquat-chat")
-    except PackageNotFoundError:
-        return ""
 
 
 def _by_runner(runner: Any) -> dict[str, Any]:  # noqa: ANN401 - runners of three kinds

@@ -234,7 +234,8 @@ class ModelFacts:
         dtype: How the weights are held, e.g. "int4".
         kv_dtype: How keys and values are held.
         runner: What computes, and why, in words.
-        path: What computes, in one word: "kernels", "torch", "graph" (torch, replayed on a GPU), "transformers".
+        path: What computes, in one word: "kernels", "torch", "graph" (torch, replayed on a GPU), "transformers",
+            "server" (not this machine).
         threads: CPU threads.
         parameters: Number of weights.
         weight_bytes: Memory of all weights.

@@ -15,6 +15,7 @@ from typing import Final
 from engine.explain import words
 from engine.explain.figures import gaps_ms, is_stall, ratio, usual_gap_ms, wall_s
 from engine.explain.profile import MachineProfile
+from engine.explain.served import PATH
 from engine.explain.trace import BreakReason, Phases, StallCause, TurnTrace, Usage
 
 _NOTABLE: Final = 0.25  # of the turn
@@ -41,6 +42,7 @@ class VerdictKind(StrEnum):
     SWAP = "swap"
     OTHER_PROCESS = "other_process"
     THROTTLED = "throttled"
+    SERVER = "server"  # whatever goes on elsewhere
     STALLS = "stalls"  # of any other cause, or of none that is known
 
 
@@ -97,6 +99,8 @@ def verdict(trace: TurnTrace, profile: MachineProfile | None = None) -> Verdict:
     worst = max(_troubles(trace), key=lambda trouble: trouble.seconds, default=None)
     if worst and worst.seconds >= _NOTABLE * wall:
         return worst.verdict(worst.seconds / wall)
+    if trace.model.path == PATH:
+        return _served_verdict(trace)
     prefill, decode = _usual_prefill(trace.phases), trace.phases.decode or 0.0
     if prefill >= decode:
         return _prefill_verdict(trace, profile)
@@ -236,6 +240,13 @@ def _stall_verdict(trace: TurnTrace, cause: StallCause | None) -> Callable[[floa
         return Verdict(VerdictKind.STALLS, sentence, longest.detail or words.cause_not_known(), numbers)
 
     return made
+
+
+def _served_verdict(trace: TurnTrace) -> Verdict:
+    """What is seen from here of a turn on a server."""
+    waited, wrote = trace.phases.first_token or 0.0, trace.phases.decode or 0.0
+    numbers = (Number("waited", waited, "s"), Number("wrote", wrote, "s"))
+    return Verdict(VerdictKind.SERVER, words.served(waited, wrote), words.served_help(), numbers)
 
 
 def _prefill_verdict(trace: TurnTrace, profile: MachineProfile | None) -> Verdict:

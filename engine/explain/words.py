@@ -192,6 +192,16 @@ def prefill_help(cached: int) -> str:
     return "A shorter text would be read sooner; the next question reuses what was read now."
 
 
+def served(waited: float, wrote: float) -> str:
+    """Of an answer by a server."""
+    return f"The server began to answer after {_s(waited)} and wrote for {_s(wrote)}."
+
+
+def served_help() -> str:
+    """What is not known of it."""
+    return "What it was bound by there is not known here."
+
+
 def decode(nbytes: int, achieved: float) -> str:
     """Reading memory, where the bound is not known."""
     return f"Each token reads {_mb(nbytes)}, at {_gb(achieved)} a second."

@@ -9,6 +9,9 @@ from typing import Any, Final
 from engine.chat import ChatRequest, RequestHandle
 from engine.errors import Cancelled, ServerFailed
 from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta
+from engine.explain.served import PATH, served_trace
+from engine.explain.trace import ModelFacts, TurnTrace
+from engine.explain.version import program_version
 from engine.remote.body import extras, request_body
 from engine.remote.faults import Fault, broke_off, fault_of, not_an_answer, stalled, waiting_sentence
 from engine.remote.figures import Usage, remote_stats, usage_of
@@ -79,7 +82,21 @@ class RemoteTurn:
             self._reason = FinishReason.CANCELLED
         reason = self._reason or FinishReason.CANCELLED
         stats = remote_stats(self._server.name, self._usage, self._request.submitted_at, started, self._times)
-        yield Finished(self._request.id, reason, "".join(self._texts), (), stats)
+        yield Finished(self._request.id, reason, "".join(self._texts), (), stats, trace=self._trace(reason, started))
+
+    def _trace(self, reason: FinishReason, started: float) -> TurnTrace:
+        name = self._server.name_of(self._model)
+        return served_trace(
+            reason=reason.value,
+            model=ModelFacts(name=name, label=self._model, version=program_version(), path=PATH),
+            submitted=self._request.submitted_at,
+            started=started,
+            pieces=self._times,
+            ended=self._clock(),
+            prompt=self._usage.prompt,
+            cached=self._usage.cached,
+            completion=self._usage.completion,
+        )
 
     def _cancelled(self) -> bool:
         return self._handle.cancelled

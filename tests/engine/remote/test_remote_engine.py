@@ -40,7 +40,8 @@ def test_an_answer_comes_piece_by_piece_with_the_servers_counts(ask) -> None:
     assert isinstance(events[0], PrefillProgress) and isinstance(events[-1], Finished)
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["Because ", "it ", "is."]
     finished, stats = events[-1], events[-1].stats
-    assert (finished.text, finished.reason, finished.trace) == ("Because it is.", FinishReason.END, None)
+    assert (finished.text, finished.reason) == ("Because it is.", FinishReason.END)
+    assert (finished.trace.model.path, finished.trace.prompt_tokens) == ("server", stats.prompt_tokens)
     assert (stats.prompt_tokens, stats.cached_tokens, stats.prefill_tokens, stats.completion_tokens) == (30, 20, 10, 4)
     assert stats.not_reported == () and stats.server == "GPU box"
     assert stats.ttft_s is not None and stats.decode_tokens_per_s is not None
