@@ -38,7 +38,7 @@ _TYPE: Final = int(QTextFormat.ObjectTypes.UserObject.value) + 1
 _SPAN: Final = int(QTextFormat.Property.UserProperty) + 2
 _SIZE: Final = int(QTextFormat.Property.UserProperty) + 3
 _POLL_MS: Final = 15
-_KEPT: Final = 800
+_KEPT: Final = 2_000  # far more than can be near what is seen; about 10 KB each
 _LONGEST: Final = 2_000
 _LARGER: Final = 1.14  # the letters of the formula font are smaller than those of the text at one size
 _FOREIGN: Final = re.compile("[\u0590-\u08ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]")  # not in the formula font
@@ -125,7 +125,7 @@ class Formulas(QObject):
         result.setObjectType(_TYPE)
         result.setForeground(color)
         result.setProperty(_SPAN, [span.tex, span.display, span.text])
-        result.setProperty(_SIZE, _size(font))
+        result.setProperty(_SIZE, [_size(font), self._scale()])
         drawn = self.find(self.key(span, font))
         descent = drawn.descent if drawn is not None else QFontMetricsF(font).descent()
         result.setFont(_font_with_descent(font, descent))
@@ -135,8 +135,10 @@ class Formulas(QObject):
 
     def extent(self, look: QTextFormat) -> tuple[Drawn | None, QSizeF]:
         """The picture of a formula in a document and its size; while there is none, the size of its source."""
-        drawn = self._known.get(self._key_of(look))
+        key = self._key_of(look)
+        drawn = self._known.get(key)
         if drawn is not None and drawn.picture is not None:
+            self._known.move_to_end(key)
             return drawn, QSizeF(drawn.width, drawn.ascent + drawn.descent)
         metrics = QFontMetricsF(self._theme.font("code"))
         return None, QSizeF(metrics.horizontalAdvance(source_of(look)), metrics.height())
@@ -154,7 +156,8 @@ class Formulas(QObject):
 
     def _key_of(self, look: QTextFormat) -> Key:
         tex, display, _ = cast(list[Any], look.property(_SPAN))
-        return Key(tex, bool(display), cast(float, look.property(_SIZE)), self._scale())
+        size, scale = cast(list[float], look.property(_SIZE))
+        return Key(tex, bool(display), size, scale)
 
     def _scale(self) -> float:
         app = QGuiApplication.instance()
