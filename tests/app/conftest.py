@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from app import i18n
 from app.assistants import Assistants
 from app.chats import Chats
 from app.conductor import Program
@@ -17,6 +18,7 @@ from app.engine_bridge import EngineBridge
 from app.experiments import Experiments
 from app.live import LiveTurn, ModelState, Notice
 from app.records import StoredMessage
+from app.remote_servers import RemoteServers
 from app.search import Search
 from app.session import Session
 from app.settings import Settings
@@ -51,7 +53,8 @@ class World:
             search, experiments = Search(self.store.path), Experiments(self.bridge)
             self.bridge.arrived.connect(experiments.apply, Qt.ConnectionType.QueuedConnection)
             assistants = Assistants(self.store.path.with_name("assistants.json"))
-            parts = (self.chats, self.store, self.settings, search, assistants, experiments)
+            servers = RemoteServers(self.store.path.with_name("servers.json"), self.bridge.keys)
+            parts = (self.chats, self.store, self.settings, search, assistants, experiments, servers)
             self.parts = Program(*parts, theme)
         return self.parts
 
@@ -62,9 +65,16 @@ class World:
         assert self.bridge.close()
         if self.parts is not None:
             assert self.parts.search.close()
+            self.parts.servers.close()
             self.parts.assistants.save()
         assert self.store.close()
         self.settings.save()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def english(qapp: QApplication) -> None:
+    """The words of English, which a plural needs: without them "%n chats" would be said of one too."""
+    i18n.install(qapp, i18n.ENGLISH)
 
 
 class Recorder:

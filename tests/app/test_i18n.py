@@ -26,6 +26,7 @@ def test_a_language_is_installed_in_place_of_the_one_before(qapp: QApplication) 
     assert install(qapp, "zh_CN") == "zh_CN"
     assert translate("settings_dialog", "Search the settings") == "搜索设置"
     assert language_in_force() == "zh_CN"
+    QCoreApplication.sendPostedEvents(None, 52)  # DeferredDelete
     first = qapp.findChildren(QTranslator)
     assert install(qapp, "en") == "en"
     assert translate("settings_dialog", "Search the settings") == "Search the settings"

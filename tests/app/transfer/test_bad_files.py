@@ -94,7 +94,7 @@ def test_what_is_no_conversation_is_told_and_the_rest_is_taken(take, store):
     assert (result.count, result.skipped_count) == (1, 5)
     assert [skipped.title for skipped in result.skipped] == ["", "", "", "Other", "Empty"]
     assert "empty" in result.skipped[-1].reason
-    assert import_sentence(result) == "1 conversations imported. 5 could not be read."
+    assert import_sentence(result) == "1 conversation imported. 5 could not be read."
 
 
 KEYS = """id title messages mapping chat history currentId current_node message author role content parts parent

@@ -117,7 +117,7 @@ def test_only_the_chosen_ones_and_what_was_queued_are_exported(store, run, tmp_p
     store.add_message(StoredMessage(one.id, "user", "just said"))
     result = run(export_job(store, tmp_path / "one.json", "json", [one.id, "unknown"]))
     assert result.count == 1
-    assert export_sentence(result) == "1 conversations exported to one.json."
+    assert export_sentence(result) == "1 conversation exported to one.json."
     file = json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))
     assert (file["format"], file["version"]) == ("loquat", 1)
     assert [c["messages"][0]["content"] for c in file["conversations"]] == ["just said"]

@@ -100,8 +100,9 @@ def test_all_stands_within_the_page_at_any_width(page: StartPage, qtbot: Any, wi
     page.show_model(ModelState("none"))
     page.show_assistants(ASSISTANTS)
     page.resize(width, 700)
-    parts = [part for part in page.widget().findChildren(QPushButton) if part.isVisible()]
-    assert len(parts) == 9
+    buttons = page.widget().findChildren(QPushButton)
+    qtbot.waitUntil(lambda: sum(button.isVisible() for button in buttons) == 9)
+    parts = [button for button in buttons if button.isVisible()]
 
     def within(part: QPushButton) -> bool:
         left = part.mapTo(page.viewport(), part.rect().topLeft()).x()

@@ -27,7 +27,7 @@ def holder(qtbot: Any) -> QWidget:
     return made
 
 
-@given(st.lists(numbers, max_size=40), st.floats(0, 2000))
+@given(st.lists(numbers, max_size=40), st.floats(1, 2000))
 def test_the_pieces_of_a_bar_fill_it_and_none_that_is_there_vanishes(values: list[float], room: float) -> None:
     widths = widths_of(values, room)
     assert sum(widths) <= room + 1e-6
