@@ -69,6 +69,7 @@ class Frame:
     info: ModelInfo
     kind: str
     id: str
+    fingerprint: str
     created: int = field(default_factory=lambda: int(time.time()))
 
     def object(self, choices: Sequence[dict[str, Any]], *, chunk: bool = False, **more: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -79,7 +80,7 @@ class Frame:
             "object": kind,
             "created": self.created,
             "model": self.info.name,
-            "system_fingerprint": fingerprint(self.info),
+            "system_fingerprint": self.fingerprint,
             "choices": list(choices),
             **more,
         }
@@ -87,12 +88,12 @@ class Frame:
 
 def chat_frame(info: ModelInfo) -> Frame:
     """For a chat completion."""
-    return Frame(info, "chat.completion", f"chatcmpl-{uuid.uuid4().hex}")
+    return Frame(info, "chat.completion", f"chatcmpl-{uuid.uuid4().hex}", fingerprint(info))
 
 
 def text_frame(info: ModelInfo) -> Frame:
     """For a text completion."""
-    return Frame(info, "text_completion", f"cmpl-{uuid.uuid4().hex}")
+    return Frame(info, "text_completion", f"cmpl-{uuid.uuid4().hex}", fingerprint(info))
 
 
 def chat_logprobs(tokens: Sequence[TokenLogprob]) -> dict[str, Any]:

@@ -106,6 +106,7 @@ class StreamOptions(Strict):
     """What a stream also tells."""
 
     include_usage: bool | None = None
+    include_obfuscation: Literal[False] | None = None
 
 
 class TextFormat(Strict):
@@ -158,8 +159,8 @@ class Tool(Strict):
 class Sampling(Strict):
     """What chat and text completions share.
 
-    `user` and `safety_identifier` name who asks and change nothing; `store`, `metadata` and `service_tier` are taken
-    only with the values that ask for nothing.
+    `user` and `safety_identifier` name who asks, `prompt_cache_key` hints at what is found anyway: they change nothing.
+    `store`, `metadata` and `service_tier` are taken only with the values that ask for nothing.
     """
 
     model: str
@@ -185,6 +186,7 @@ class Sampling(Strict):
     stream_options: StreamOptions | None = None
     user: str | None = None
     safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
     store: Literal[False] | None = None
     metadata: None = None
     service_tier: Literal["auto", "default"] | None = None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Literal
 
 import openai
+import pydantic
 import pytest
 
 from engine.server.options import ServerOptions
@@ -141,6 +143,35 @@ def test_json_of_a_schema(client):
     )
     assert json.loads(done.choices[0].message.content)["answer"] in ("yes", "no")
     assert done.choices[0].finish_reason == "stop"
+
+
+class Verdict(pydantic.BaseModel):
+    """What the client's own helper makes a schema of: with titles, definitions and descriptions."""
+
+    answer: Literal["yes", "no"]
+    others: list[Colour] = pydantic.Field(max_length=2)
+
+
+class Colour(pydantic.BaseModel):
+    name: Literal["red", "green"]
+
+
+def test_the_clients_own_helper_gets_objects_of_its_class(client):
+    done = client.chat.completions.parse(model=NAME, messages=QUESTION, response_format=Verdict, seed=2)
+    assert isinstance(done.choices[0].message.parsed, Verdict)
+
+
+def test_what_clients_send_by_default_is_taken(client):
+    nothing = dict.fromkeys(
+        ("frequency_penalty", "logit_bias", "logprobs", "max_tokens", "metadata", "n", "presence_penalty", "seed")
+    )
+    more = dict.fromkeys(("service_tier", "stop", "store", "stream_options", "temperature", "tools", "top_p", "user"))
+    usual = {"store": False, "service_tier": "auto", "modalities": ["text"], "response_format": {"type": "text"}}
+    usual |= {"tools": [], "parallel_tool_calls": True, "stop": [], "logit_bias": {}, "prompt_cache_key": "k"}
+    for fields in ({**nothing, **more}, usual):
+        body = {**fields, "max_completion_tokens": 3}
+        done = client.chat.completions.create(model=NAME, messages=QUESTION, extra_body=body)
+        assert done.usage.completion_tokens == 3
 
 
 def test_text_completions_of_several_prompts(client):
