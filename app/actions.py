@@ -86,5 +86,6 @@ def _program_actions() -> tuple[Action, ...]:
         Action("assistants", translate("actions", "Assistants…"), group, "", "assistants"),
         Action("model_file", translate("actions", "Use a model file…"), group),
         Action("model_folder", translate("actions", "Use a model folder…"), group),
+        Action("add_server", translate("actions", "Add a server…"), group),
         Action("quit", translate("actions", "Quit"), group, "Ctrl+Q"),
     )

@@ -12,12 +12,14 @@ from app.assistants import Assistants
 from app.assisting import Assisting
 from app.chats import Chats
 from app.commands import Commands, Run
+from app.connecting import Connecting
 from app.declarations import LOOK, TEXT_SIZES
 from app.dialogs import Dialogs
 from app.experiments import Experiments
 from app.inspection import Inspection
 from app.live import ModelState, Notice
 from app.organizing import Organizing
+from app.remote_servers import RemoteServers
 from app.search import Search
 from app.session import Session
 from app.settings import Settings
@@ -39,6 +41,7 @@ class Program:
     search: Search
     assistants: Assistants
     experiments: Experiments
+    servers: RemoteServers
     theme: Theme
 
 
@@ -60,6 +63,7 @@ class Conductor(QObject):
         self.organizing = Organizing(window, chats, settings, program.search, self)
         self.transfers = Transfers(window, chats, program.store, theme, self)
         self.assisting = Assisting(window, chats, settings, program.assistants, theme=theme, parent=self)
+        self.connecting = Connecting(window, chats, program.servers, theme=theme, parent=self)
         self.inspection = Inspection(window, chats, program.store, program.experiments, theme=theme, parent=self)
         self.commands = Commands(window, chats, self._runs(), self)
         self._connect()
@@ -135,6 +139,7 @@ class Conductor(QObject):
             "assistants": self.assisting.show_assistants,
             "model_file": dialogs.choose_model_file,
             "model_folder": dialogs.choose_model_folder,
+            "add_server": self.connecting.show_dialog,
             "quit": self.quit_requested.emit,
         }
         with_words: dict[str, Run] = {

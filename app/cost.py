@@ -65,10 +65,10 @@ class PrefillCosts:
         return bool(self._readings.get(model))
 
     def learn(self, model: str, stats: TurnStats) -> None:
-        """Learn from a turn; one that was stopped while it read, or read nothing, teaches nothing."""
+        """Learn from a turn; one that was stopped while it read, read nothing, or ran on a server, teaches nothing."""
         seconds = stats.template_s + stats.prefill_s
         whole = stats.cached_tokens + stats.prefill_tokens == stats.prompt_tokens
-        if model and whole and stats.prefill_tokens > 0 and seconds > _TOO_QUICK_S:
+        if model and not stats.server and whole and stats.prefill_tokens > 0 and seconds > _TOO_QUICK_S:
             readings = self._readings.setdefault(model, deque(maxlen=_KEPT))
             readings.append(Reading(stats.cached_tokens, stats.prefill_tokens, seconds))
             self._fits.pop(model, None)

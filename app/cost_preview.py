@@ -71,7 +71,8 @@ class CostPreview(QObject):
 
     def ask(self, session: Session, draft: Draft) -> None:
         """Tell soon what sending this draft would cost."""
-        if not draft or session.busy or self._model() is None:
+        model = self._model()
+        if not draft or session.busy or model is None or model.remote:
             self.clear()
             return
         self._new_tokens = 0
@@ -81,11 +82,11 @@ class CostPreview(QObject):
         """Tell about how long a draft is that is too long to be counted while it is written."""
         self.clear()
         tokens, model = draft.length // CHARACTERS_PER_TOKEN, self._model()
-        if model is not None:
+        if model is not None and not model.remote:
             self.draft_cost.emit(DraftCost(tokens, 0, tokens, model.context_limit))
 
     def clear(self) -> None:
-        """There is nothing to send now, or no model to say what it costs."""
+        """There is nothing to send now, or no model on this machine to say what it costs."""
         self._again.stop()
         self._draft = None
         self.draft_cost.emit(None)

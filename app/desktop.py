@@ -26,6 +26,7 @@ from app.logging_setup import start_logging
 from app.migrations import StoreError
 from app.options import window_options
 from app.presence import Presence
+from app.remote_servers import RemoteServers
 from app.search import Search
 from app.settings import Settings
 from app.single_instance import SingleInstance
@@ -34,6 +35,7 @@ from app.terminal_signals import TerminalSignals
 from app.theme import Theme
 from app.views.main_window import MainWindow
 from engine import EngineConfig, Paths, Worker, default_paths
+from engine.remote.servers import FILE as SERVERS
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ class Desktop:
         self.chats = Chats(self.store, self.bridge, self.settings)
         self.chats.model_changed.connect(collector.model_changed)
         self.experiments = Experiments(self.bridge)
+        self.servers = RemoteServers(paths.config / SERVERS, self.bridge.keys)
         self.bridge.arrived.connect(self.experiments.apply, Qt.ConnectionType.QueuedConnection)
         self.theme = Theme(app, self.settings.get("theme"), self.settings.look())
         self.window, self.conductor = self._make_window()
@@ -73,13 +76,20 @@ class Desktop:
         self._rebuild.timeout.connect(self._make_anew)
         self.settings.changed.connect(self._setting_changed)
         self._first_paint: FirstPaint | None = None
-        troubles = (self.settings.trouble, self.assistants.trouble, store_notice)
+        troubles = (self.settings.trouble, self.assistants.trouble, self.servers.trouble, store_notice)
         self._start_notices = [sentence for sentence in troubles if sentence]
 
     def _make_window(self) -> tuple[MainWindow, Conductor]:
         window = MainWindow(self.theme)
         program = Program(
-            self.chats, self.store, self.settings, self.search, self.assistants, self.experiments, self.theme
+            self.chats,
+            self.store,
+            self.settings,
+            self.search,
+            self.assistants,
+            self.experiments,
+            self.servers,
+            self.theme,
         )
         return window, Conductor(window, program)
 
@@ -139,6 +149,7 @@ class Desktop:
         self.presence.close()
         self.conductor.transfers.close()
         self.chats.shutdown()
+        self.servers.close()
         ended = self.bridge.close()
         self.search.close()
         if not self.store.close():

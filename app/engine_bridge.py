@@ -11,12 +11,19 @@ from PySide6.QtCore import QObject, Signal
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.config import EngineConfig
 from engine.events import Event
+from engine.keys import Keys
 
 CLOSE_TIMEOUT_S: Final = 3.0
 
 
 class WorkerLike(Protocol):
-    """What the bridge needs of the engine's worker."""
+    """What the bridge needs of the engine's worker.
+
+    Attributes:
+        keys: Of servers.
+    """
+
+    keys: Keys
 
     def start(self) -> None:
         """Start the thread."""
@@ -109,6 +116,11 @@ class EngineBridge(QObject):
     def add_model(self, path: Path, config: EngineConfig) -> RequestHandle:
         """Import a model file or folder, then load it."""
         return self._worker.add_model(path, config)
+
+    @property
+    def keys(self) -> Keys:
+        """Of servers, as the worker takes them."""
+        return self._worker.keys
 
     def list_models(self) -> RequestHandle:
         """Say which models there are."""

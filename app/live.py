@@ -27,6 +27,8 @@ class LiveTurn:
         tokens_per_s: Decode rate so far; None with fewer than two tokens.
         context_used: Tokens of the conversation that the KV cache holds; None while that is not known, as after a reply
             that broke off.
+        note: For people: what a server is waited for; empty where there is nothing to say.
+        reuse_known: False where a server answered and did not tell how many tokens it reused and computed.
     """
 
     phase: TurnPhase = "idle"
@@ -38,6 +40,8 @@ class LiveTurn:
     ttft_s: float | None = None
     tokens_per_s: float | None = None
     context_used: int | None = 0
+    note: str = ""
+    reuse_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ class Turn:
         handle: Cancels the request; None while it waits for the model.
         prefill_from: `time.perf_counter()` when prefill began, in seconds; None until it has.
         token_times: `time.perf_counter()` of each token, in seconds.
+        first_text_at: The same of the first text that was no token of this machine; None while there is none.
         begun: The reply that goes on; None for a new one. What comes is added to its text and ids.
         base_ids: Of the ids of `begun`, those that stay in front; None where they mean nothing to this model.
     """
@@ -96,6 +97,7 @@ class Turn:
     pieces: list[str] = field(default_factory=list)
     token_ids: list[int] = field(default_factory=list)
     token_times: list[float] = field(default_factory=list)
+    first_text_at: float | None = None
     shown: str = ""
     begun: StoredMessage | None = None
     base_ids: tuple[int, ...] | None = ()
@@ -119,6 +121,8 @@ class Turn:
             self.thinking.feed(self.begun.content, delta.at)
         self.thinking.feed(delta.text, delta.at)
         self.pieces.append(delta.text)
+        if self.first_text_at is None and delta.text and not self.token_ids and not delta.token_ids:
+            self.first_text_at = delta.at
         self.token_ids.extend(delta.token_ids)
         self.token_times.extend([delta.at] * len(delta.token_ids))
 
@@ -142,21 +146,28 @@ class Turn:
         return replace(
             before,
             content=before.content + new,
-            token_ids=None if self.base_ids is None else (*self.base_ids, *self.token_ids),
+            token_ids=self._ids(),
             status=status,
             model=self.model,
             stats=stats,
             thinking_s=thought or None,
         )
 
+    def _ids(self) -> tuple[int, ...] | None:
+        """The ids of the reply; None where they are not known: a server sends text alone."""
+        if self.base_ids is None or (self.spoken and not self.token_ids):
+            return None
+        return (*self.base_ids, *self.token_ids)
+
     def live(self) -> LiveTurn:
         """The figures so far."""
         if self.prefill is None and not self.token_ids:
             return LiveTurn("queued", context_used=self.context_before)
         progress = self.prefill or PrefillProgress(self.request_id, 0, 0, 0)
-        first = self.token_times[0] if self.token_times else None
+        by_server = self.spoken and not self.token_ids
+        first = self.token_times[0] if self.token_times else self.first_text_at
         return LiveTurn(
-            phase="decode" if self.token_ids else "prefill",
+            phase="decode" if first is not None else "prefill",
             message_id=self.reply_id if self.spoken else "",
             cached=progress.cached,
             prefill_done=progress.done,
@@ -164,7 +175,8 @@ class Turn:
             completion_tokens=len(self.token_ids),
             ttft_s=None if first is None else first - self.submitted_at,
             tokens_per_s=decode_rate(self.token_times),
-            context_used=progress.cached + progress.done + len(self.token_ids),
+            context_used=None if by_server else progress.cached + progress.done + len(self.token_ids),
+            note=progress.note,
         )
 
 
@@ -175,6 +187,7 @@ def after(reply: StoredMessage | None) -> LiveTurn:
     if reply.stats is None:
         return LiveTurn(context_used=None)
     stats = reply.stats
+    counted = stats.reported("prompt_tokens", "completion_tokens")
     return LiveTurn(
         message_id=reply.id,
         cached=stats.cached_tokens,
@@ -183,7 +196,8 @@ def after(reply: StoredMessage | None) -> LiveTurn:
         completion_tokens=stats.completion_tokens,
         ttft_s=stats.ttft_s,
         tokens_per_s=stats.decode_tokens_per_s,
-        context_used=stats.prompt_tokens + stats.completion_tokens,
+        context_used=stats.prompt_tokens + stats.completion_tokens if counted else None,
+        reuse_known=stats.reported("cached_tokens", "prefill_tokens"),
     )
 
 

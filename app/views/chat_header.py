@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
+from PySide6.QtGui import QAction, QActionGroup, QIcon, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.i18n import translate
@@ -15,6 +15,7 @@ from app.views import words
 from app.views.controls import IconButton, Menu
 from app.views.title_field import TitleField
 from engine.events import InstalledModel, ModelInfo
+from engine.remote.servers import RemoteServer
 
 HEIGHT: Final = 52
 _SHORT: Final = 600  # below this width the inspector's button leaves its key out
@@ -62,6 +63,7 @@ class ChatHeader(QFrame):
     model_folder_requested = Signal()
     theme_requested = Signal(str)
     model_chosen = Signal(str)
+    server_requested = Signal(str)  # id of the server to be changed; empty for a new one
     default_requested = Signal(str)
     remove_requested = Signal(object)  # InstalledModel
     check_requested = Signal()
@@ -84,6 +86,7 @@ class ChatHeader(QFrame):
         self._stored = False
         self._info: ModelInfo | None = None
         self._models: tuple[InstalledModel, ...] = ()
+        self._servers: tuple[RemoteServer, ...] = ()
         fold = translate("chat_header", "Show or hide the conversations (Ctrl+B)")
         self._fold = IconButton(theme, "sidebar", fold, self)
         self._title = TitleField(theme, self)
@@ -149,11 +152,14 @@ class ChatHeader(QFrame):
         """Name the model, or say that there is none."""
         info = self._info = model.info
         if info is not None:
-            self._chip.show_words(f"{info.label} · {info.dtype}", self._chip_width)
+            self._chip.show_words(_name(info), self._chip_width)
         elif model.phase == "working":
             self._chip.show_words(translate("chat_header", "Model on its way"), self._chip_width)
         else:
             self._chip.show_words(translate("chat_header", "No model"), self._chip_width)
+        self._chip.setIcon(
+            self._theme.icon("assistant-globe", "warning") if info is not None and info.remote else QIcon()
+        )
         self._details = model_details(info) if info is not None else ""
         self._chip.setToolTip(f"{self._chip.words}\n{self._details}" if info is not None else "")
         self._chip.setAccessibleName(translate("chat_header", "Model: {name}").format(name=self._chip.words))
@@ -174,6 +180,10 @@ class ChatHeader(QFrame):
         """Offer these models."""
         self._models = models
 
+    def show_servers(self, servers: tuple[RemoteServer, ...]) -> None:
+        """Offer to change these servers."""
+        self._servers = servers
+
     def model_menu(self) -> Menu:
         """What is known of the model, the others there are, and ways to more."""
         menu = Menu(self._theme, self)
@@ -188,6 +198,7 @@ class ChatHeader(QFrame):
         )
         menu.addAction(file).triggered.connect(self.model_file_requested)
         menu.addAction(folder).triggered.connect(self.model_folder_requested)
+        self._add_servers(menu)
         return menu
 
     def more_menu(self) -> Menu:
@@ -241,22 +252,43 @@ class ChatHeader(QFrame):
         """The models on this machine; which one is loaded at the start; and removing one that is not loaded."""
         loaded = self._info.name if self._info is not None else ""
         for model in self._models:
-            action = menu.addAction(f"{model.label}\t{words.size(model.nbytes)}")
+            place = _on(model.server) if model.server else words.size(model.nbytes)
+            action = menu.addAction(f"{model.label}\t{place}")
             action.setCheckable(True)
             action.setChecked(model.name == loaded)
             action.triggered.connect(lambda _=False, name=model.name: self.model_chosen.emit(name))
         if self._models:
             menu.addSeparator()
         current = next((model for model in self._models if model.name == loaded), None)
-        if current is not None and not current.default:
+        if current is not None and not current.default and not current.server:
             start = menu.addAction(translate("chat_header", "Load this model at the start"))
             start.triggered.connect(lambda: self.default_requested.emit(current.name))
-        others = [model for model in self._models if model.name != loaded]
+        others = [model for model in self._models if model.name != loaded and not model.server]
         for model in others:
             remove = menu.addAction(translate("chat_header", "Remove {name}…").format(name=model.label))
             remove.triggered.connect(lambda _=False, gone=model: self.remove_requested.emit(gone))
         if others:
             menu.addSeparator()
+
+    def _add_servers(self, menu: Menu) -> None:
+        """Ways to models on other machines; without one added, nothing leaves this one."""
+        menu.addSeparator()
+        add = menu.addAction(translate("chat_header", "Add a server…"))
+        add.triggered.connect(lambda: self.server_requested.emit(""))
+        for server in self._servers:
+            change = menu.addAction(translate("chat_header", "Change {name}…").format(name=server.name))
+            change.triggered.connect(lambda _=False, chosen=server.id: self.server_requested.emit(chosen))
+
+
+def _on(server: str) -> str:
+    return translate("chat_header", "on {server}").format(server=server)
+
+
+def _name(info: ModelInfo) -> str:
+    """What the chip says: where a model is not on this machine, that comes before all the rest."""
+    if info.remote:
+        return translate("chat_header", "{server}: {model}").format(server=info.server, model=info.label)
+    return f"{info.label} · {info.dtype}"
 
 
 def _pop_up(menu: Menu, below: QWidget) -> None:
@@ -266,7 +298,9 @@ def _pop_up(menu: Menu, below: QWidget) -> None:
 
 
 def model_details(info: ModelInfo) -> str:
-    """A model's size, context and load time, one a line."""
+    """A model's size, context and load time, one a line; of one on a server, where that is."""
+    if info.remote:
+        return _server_details(info)
     return "\n".join(
         (
             translate("chat_header", "{millions} million parameters, {size} in memory").format(
@@ -276,5 +310,17 @@ def model_details(info: ModelInfo) -> str:
                 count=words.count(info.context_limit), size=words.size(info.kv_bytes_per_token)
             ),
             translate("chat_header", "Loaded in {time}").format(time=words.seconds(info.load_s)),
+        )
+    )
+
+
+def _server_details(info: ModelInfo) -> str:
+    limit = translate("chat_header", "{count} tokens of context").format(count=words.count(info.context_limit))
+    return "\n".join(
+        (
+            translate("chat_header", "Runs on {server}. What you write goes to {host}.").format(
+                server=info.server, host=info.host
+            ),
+            limit if info.context_limit else translate("chat_header", "The server does not tell its context"),
         )
     )

@@ -111,7 +111,9 @@ class StatusBar(QFrame):
     def _show(self) -> None:
         info = self._model.info
         self._context.show_groups(_context(self._live, info))
-        self._bar.show_share((self._live.context_used or 0) / info.context_limit if info is not None else 0.0)
+        self._bar.show_share(
+            (self._live.context_used or 0) / info.context_limit if info and info.context_limit else 0.0
+        )
         self._fit()
         self._device.setToolTip(text_of(device_words(self._model)))
         self._turn.setToolTip(text_of(turn_groups(self._live, self._model)))
@@ -135,10 +137,14 @@ class StatusBar(QFrame):
         ):
             self._device.show_groups(device)
             self._turn.show_groups(shown)
-            self._bar.setVisible(with_bar and bool(self._context.groups))
+            self._bar.setVisible(with_bar and bool(self._context.groups) and self._has_limit)
             if self._needed() <= self.width():
                 break
         self._place()
+
+    @property
+    def _has_limit(self) -> bool:
+        return self._model.info is not None and self._model.info.context_limit > 0
 
     def _parts(self) -> tuple[list[QWidget], list[QWidget]]:
         """What stands at the left and at the right, with something to say."""
@@ -172,6 +178,12 @@ def device_words(model: ModelState, short: bool = False) -> tuple[Group, ...]:
     if info is None:
         waits = translate("status_bar", "The model is on its way")
         return ((Part(waits if model.phase == "working" else translate("status_bar", "No model is loaded")),),)
+    if info.remote:
+        sentence = translate("status_bar", "Text goes to {server}, {host}")
+        shown = sentence.format(server=info.server, host=info.host)
+        return (
+            (Part(translate("status_bar", "On {host}").format(host=info.host) if short else shown, tone="warning"),),
+        )
     reason = translated(info.device_reason.partition(" · ")[0] if short else info.device_reason)
     name = _DEVICES.get(info.device, info.device)
     both = translate("status_bar", "{device}, {reason}").format(device=name, reason=reason)
@@ -182,6 +194,8 @@ def _context(live: LiveTurn, info: ModelInfo | None) -> tuple[Group, ...]:
     """How much of the context is used: "Context 705 of 8,192"."""
     if info is None:
         return ()
+    if not info.context_limit:
+        return _context_of_unknown_size(live)
     limit = words.count(info.context_limit)
     if live.context_used is None:
         return ((Part(translate("status_bar", "Context not known yet, of {limit}").format(limit=limit)),),)
@@ -189,9 +203,16 @@ def _context(live: LiveTurn, info: ModelInfo | None) -> tuple[Group, ...]:
     return (filled(sentence, used=words.count(live.context_used)),)
 
 
+def _context_of_unknown_size(live: LiveTurn) -> tuple[Group, ...]:
+    """The same for a model on a server that does not tell how many tokens it can hold."""
+    if not live.context_used:
+        return ((Part(translate("status_bar", "Context not reported")),),)
+    return (filled(translate("status_bar", "Context {used}"), used=words.count(live.context_used)),)
+
+
 def turn_groups(live: LiveTurn, model: ModelState) -> tuple[Group, ...]:
     """What goes on before the first token, then TTFT, rate and tokens reused and new."""
     if live.phase in ("queued", "prefill"):
         return ((Part(words.phase(live, model)),),)
-    reuse = turn_figures.reuse(live.cached, live.prefill_total, named=True)
+    reuse = turn_figures.reuse(live.cached, live.prefill_total, named=True, known=live.reuse_known)
     return (*turn_figures.ttft(live.ttft_s), *turn_figures.decode_rate(live.tokens_per_s), *reuse)

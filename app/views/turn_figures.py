@@ -18,9 +18,11 @@ def reply_figures(message: StoredMessage) -> tuple[Group, ...]:
         groups.append((Part(ending),))
     stats = message.stats
     if stats is not None:
+        groups += answered_by(stats.server)
         groups += ttft(stats.ttft_s)
         groups += decode_rate(stats.decode_tokens_per_s)
-        groups += reuse(stats.cached_tokens, stats.prefill_tokens)
+        known = stats.reported("cached_tokens", "prefill_tokens")
+        groups += reuse(stats.cached_tokens, stats.prefill_tokens, known=known)
     return tuple(groups)
 
 
@@ -29,6 +31,8 @@ def reply_details(message: StoredMessage) -> str:
     stats = message.stats
     if stats is None:
         return ""
+    if stats.server:
+        return "\n".join(_server_details(stats, message.model))
     count = words.count
     lines = [
         translate("turn_figures", "Prompt: {prompt} tokens, {cached} from the cache").format(
@@ -60,6 +64,34 @@ def _further_details(stats: TurnStats, model: str) -> list[str]:
     return lines
 
 
+def _server_details(stats: TurnStats, model: str) -> list[str]:
+    """The same of an answer by a server: times measured here, tokens as it reports them."""
+    lines = [
+        translate("turn_figures", "Answered by {server}, not on this machine").format(server=stats.server),
+        translate("turn_figures", "Prompt: {prompt} tokens, {cached} from the server's cache").format(
+            prompt=reported(stats, "prompt_tokens"), cached=reported(stats, "cached_tokens")
+        ),
+        translate("turn_figures", "First text after {seconds}, the network and the server's queue among it").format(
+            seconds=words.seconds(stats.prefill_s)
+        ),
+        translate("turn_figures", "Answer: {tokens} tokens in {seconds}").format(
+            tokens=reported(stats, "completion_tokens"), seconds=words.seconds(decode_s(stats))
+        ),
+    ]
+    return [*lines, translate("turn_figures", "Model: {model}").format(model=model)]
+
+
+def reported(stats: TurnStats, name: str) -> str:
+    """One of the token counts, or that the server did not tell it."""
+    known = stats.reported(name)
+    return words.count(getattr(stats, name)) if known else translate("turn_figures", "(not reported)")
+
+
+def answered_by(server: str) -> tuple[Group, ...]:
+    """Which server answered; no group for this machine."""
+    return ((Part(translate("turn_figures", "by {server}").format(server=server)),),) if server else ()
+
+
 def decode_s(stats: TurnStats) -> float:
     """Seconds from the first token to the last."""
     return max(0.0, stats.total_s - (stats.total_s if stats.ttft_s is None else stats.ttft_s))
@@ -67,7 +99,8 @@ def decode_s(stats: TurnStats) -> float:
 
 def live_figures(live: LiveTurn) -> tuple[Group, ...]:
     """The same while the answer is being written."""
-    return (*ttft(live.ttft_s), *decode_rate(live.tokens_per_s), *reuse(live.cached, live.prefill_total))
+    known = reuse(live.cached, live.prefill_total, known=live.reuse_known)
+    return (*ttft(live.ttft_s), *decode_rate(live.tokens_per_s), *known)
 
 
 def ttft(value: float | None) -> tuple[Group, ...]:
@@ -80,14 +113,17 @@ def decode_rate(value: float | None) -> tuple[Group, ...]:
     return () if value is None else (filled(translate("turn_figures", "{rate} tok/s"), rate=words.rate(value)),)
 
 
-def reuse(cached: int, new: int, named: bool = False) -> tuple[Group, ...]:
+def reuse(cached: int, new: int, named: bool = False, known: bool = True) -> tuple[Group, ...]:
     """Prompt tokens reused from the KV cache and those computed; no group before any is known.
 
     Args:
         cached: How many were reused.
         new: How many were computed.
         named: Whether it says that they are tokens.
+        known: False where a server did not report them.
     """
+    if not known:
+        return ((Part(translate("turn_figures", "reused tokens not reported")),),)
     if cached + new == 0:
         return ()
     sentence = translate("turn_figures", "{cached} reused + {new} new")

@@ -7,6 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QDate, QLocale
 
+from app.engine_sentences import translated
 from app.i18n import translate
 from app.live import LiveTurn, ModelState
 from app.records import Status
@@ -102,10 +103,12 @@ def phase(live: LiveTurn, model: ModelState) -> str:
         return translate("words", "Waits for its turn")
     if live.phase == "decode":
         return translate("words", "Answers")
-    return _reading(live)
+    return translated(live.note) or _reading(live, model)
 
 
-def _reading(live: LiveTurn) -> str:
+def _reading(live: LiveTurn, model: ModelState) -> str:
+    if model.info is not None and model.info.remote:
+        return translate("words", "Waits for {server}").format(server=model.info.server)
     if live.prefill_total == 0:
         return translate("words", "Reads the question")
     share = 100 * live.prefill_done // live.prefill_total
@@ -146,6 +149,9 @@ def seconds_left(value: float) -> str:
 
 def online(model: ModelState) -> str:
     """What the program is on the network for; empty while it is on none."""
+    if model.info is not None and model.info.remote:
+        sentence = translate("words", "Online. What you ask in any chat goes to {host}.")
+        return sentence.format(host=model.info.host)
     if model.phase != "working" or model.step is None or model.step.stage is not LoadStage.DOWNLOAD:
         return ""
     return translate("words", "Online, only to download the model. Your chats stay here.")

@@ -33,14 +33,16 @@ from engine.events import (
     ModelInfo,
     ModelsListed,
     PrefillProgress,
-    Profiled,
     Previewed,
+    Profiled,
     TextDelta,
     Titled,
 )
 from engine.explain.comparison import Candidate, Comparison, Step
 from engine.explain.profile import MachineProfile
+from engine.keys import Keys
 from engine.stats import TurnStamps, turn_stats
+from tests.memory_keyring import MemoryKeyring
 
 END_TOKEN = 2
 _STEP = Step(23, 0.2, (1, 3, 23, 64), 30, 1_000_000, (Candidate(5, "It", 0.5),))
@@ -117,6 +119,7 @@ class FakeWorker:
         self.checks: list[tuple[tuple[Message, ...], str]] = []
         self.check_gate: threading.Semaphore | None = None
         self.equal_tokens = 214
+        self.keys = Keys(MemoryKeyring())
         self._numbers = itertools.count(1)
         self._commands: queue.SimpleQueue[tuple[RequestHandle, Iterator[Event]] | None] = queue.SimpleQueue()
         self._handles: list[RequestHandle] = []

@@ -8,25 +8,10 @@ from keyring.backends.fail import Keyring as Missing
 
 from engine.errors import EngineError
 from engine.keys import NO_KEYRING, SERVICE, Keys
+from tests.memory_keyring import MemoryKeyring
 
 
-class Memory:
-    """A keyring that works."""
-
-    def __init__(self) -> None:
-        self.held: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.held.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.held[service, username] = password
-
-    def delete_password(self, service: str, username: str) -> None:
-        del self.held[service, username]
-
-
-class Locked(Memory):
+class Locked(MemoryKeyring):
     """A keyring that the person does not unlock."""
 
     def get_password(self, service: str, username: str) -> str | None:
@@ -37,7 +22,7 @@ class Locked(Memory):
 
 
 def test_a_key_is_kept_changed_and_dropped() -> None:
-    backend = Memory()
+    backend = MemoryKeyring()
     keys = Keys(backend)
     assert keys.get("box") == ""
     assert keys.keep("box", "sk-1") == "" and keys.get("box") == "sk-1"

@@ -15,7 +15,7 @@ from engine.remote.servers import FILE, servers_json
 from engine.worker import Worker
 from tests.engine.fakes import FakeRunner, engine_with
 from tests.engine.remote.scripted import MODEL, Scripted, says
-from tests.engine.remote.test_keys import Memory
+from tests.memory_keyring import MemoryKeyring
 
 PATIENCE_S = 20.0
 NAME = f"box/{MODEL}"
@@ -50,7 +50,7 @@ def run(loquat_home, script):
 
     def start(*actions, key: str = "", runner: FakeRunner | None = None) -> tuple[Running, Scripted]:
         scripted = script(*(actions or (says("Yes."),)))
-        keys = Keys(Memory())
+        keys = Keys(MemoryKeyring())
         keys.keep("box", key)
         made.append(Running(loquat_home, scripted, keys, runner))
         return made[-1], scripted

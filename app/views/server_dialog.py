@@ -1,0 +1,177 @@
+"""Adds or changes a server: its name, address and key; a test that lists its models; which of them are offered."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
+
+from app.engine_sentences import translated
+from app.i18n import translate
+from app.server_entry import ServerEntry, Tried
+from app.theme import Theme
+from app.views import words
+from app.views.controls import Label
+from app.views.dialogs import SheetDialog
+from engine.remote.probe import Listed
+from engine.remote.servers import RemoteServer
+
+_WIDTH = 520
+_ROWS = 6
+_MODEL = Qt.ItemDataRole.UserRole
+
+
+class ServerDialog(SheetDialog):
+    """What is typed goes out with `try_requested` and `save_requested`; `show_tried` brings what a try found.
+
+    Args:
+        server: To be changed; None for a new one.
+    """
+
+    try_requested = Signal(object)  # ServerEntry
+    save_requested = Signal(object)  # ServerEntry
+    remove_requested = Signal(str)  # server id
+
+    def __init__(self, theme: Theme, server: RemoteServer | None = None, parent: QWidget | None = None) -> None:
+        title = translate("server_dialog", "Add a server") if server is None else server.name
+        sentence = translate(
+            "server_dialog",
+            "For models on another machine. While one of them is chosen, what you write leaves this machine.",
+        )
+        super().__init__(theme, title, sentence, parent)
+        self.setFixedWidth(theme.wide(_WIDTH))
+        self._server = server
+        self.name_field = self._field(translate("server_dialog", "Name"), translate("server_dialog", "GPU server"))
+        self.address_field = self._field(translate("server_dialog", "Address"), "https://gpu.example:8000/v1")
+        self.key_field = self._field(translate("server_dialog", "Key"), self._key_hint())
+        self.key_field.setEchoMode(QLineEdit.EchoMode.Password)
+        self._said = Label(theme, "", "list")
+        self._said.setWordWrap(True)
+        self.column.addWidget(self._said)
+        self.model_list = self._models()
+        self.remove_button = self.add_button(translate("server_dialog", "Remove"))
+        self.try_button = self.add_button(translate("server_dialog", "Test"))
+        self.cancel_button = self.add_button(translate("server_dialog", "Cancel"))
+        self.save_button = self.add_button(translate("server_dialog", "Save"), primary=True)
+        self.finish_layout()
+        self._fill(server)
+        self._connect()
+        self._typed()
+        self.name_field.setFocus()
+
+    @property
+    def said(self) -> str:
+        """What the last test found, in words."""
+        return self._said.text()
+
+    @property
+    def entry(self) -> ServerEntry:
+        """What is typed and chosen."""
+        key = self.key_field.text().strip()
+        kept = self._server is not None and not self.key_field.isModified()
+        return ServerEntry(
+            self._server.id if self._server is not None else "",
+            self.name_field.text().strip(),
+            self.address_field.text().strip(),
+            None if kept else key,
+            tuple(item.data(_MODEL) for item in self._items() if item.checkState() is Qt.CheckState.Checked),
+        )
+
+    def show_tried(self, tried: Tried) -> None:
+        """Say what a test found, and offer the models there are."""
+        self.try_button.setEnabled(True)
+        found = tried.found
+        if found is None:
+            self._say(translated(tried.sentence), "warning")
+            return
+        sentence = translate("server_dialog", "It answers in {time}. Models: {count}.")
+        said = sentence.format(time=words.seconds(found.latency_s), count=words.count(len(found.models)))
+        self._say(f"{said}\n{translated(found.warning)}".strip(), "warning" if found.warning else "muted")
+        chosen = set(self.entry.models)
+        if len(found.models) == 1:
+            chosen.add(found.models[0].name)
+        self._offer(found.models, chosen)
+
+    def show_refusal(self, sentence: str) -> None:
+        """Say why it could not be saved."""
+        self._say(translated(sentence), "warning")
+
+    def _field(self, label: str, hint: str) -> QLineEdit:
+        self.add_note(label)
+        field = QLineEdit(self)
+        field.setObjectName("field")
+        field.setFont(self._theme.font("list"))
+        field.setPlaceholderText(hint)
+        field.setAccessibleName(label)
+        self.column.addWidget(field)
+        return field
+
+    def _key_hint(self) -> str:
+        if self._server is None:
+            return translate("server_dialog", "Only if the server asks for one; it is kept in the system's keyring")
+        return translate("server_dialog", "The one that is kept; type to change it")
+
+    def _models(self) -> QListWidget:
+        listed = QListWidget(self)
+        listed.setObjectName("reading")
+        listed.setFont(self._theme.font("list"))
+        listed.setAccessibleName(translate("server_dialog", "Models of this server to choose from"))
+        listed.setFixedHeight(_ROWS * self._theme.line(26))
+        listed.hide()
+        self.column.addWidget(listed)
+        return listed
+
+    def _fill(self, server: RemoteServer | None) -> None:
+        self.remove_button.setVisible(server is not None)
+        self._said.hide()
+        if server is None:
+            return
+        self.name_field.setText(server.name)
+        self.address_field.setText(server.base_url)
+        self._offer(tuple(Listed(model) for model in server.models), set(server.models))
+
+    def _connect(self) -> None:
+        for field in (self.name_field, self.address_field):
+            field.textChanged.connect(self._typed)
+        self.try_button.clicked.connect(self._try)
+        self.save_button.clicked.connect(lambda: self.save_requested.emit(self.entry))
+        self.cancel_button.clicked.connect(self.reject)
+        self.remove_button.clicked.connect(self._remove)
+
+    def _typed(self) -> None:
+        complete = bool(self.address_field.text().strip())
+        self.try_button.setEnabled(complete)
+        self.save_button.setEnabled(complete and bool(self.name_field.text().strip()))
+
+    def _try(self) -> None:
+        self.try_button.setEnabled(False)
+        self._say(translate("server_dialog", "Asking the server for its models"), "muted")
+        self.try_requested.emit(self.entry)
+
+    def _remove(self) -> None:
+        if self._server is not None:
+            self.remove_requested.emit(self._server.id)
+
+    def _items(self) -> list[QListWidgetItem]:
+        return [self.model_list.item(row) for row in range(self.model_list.count())]
+
+    def _offer(self, models: tuple[Listed, ...], chosen: set[str]) -> None:
+        """List models, those that were chosen ticked; one that the server has no more is not offered again."""
+        self.model_list.clear()
+        for model in models:
+            size = translate("server_dialog", "{model}, {limit} tokens").format(
+                model=model.name, limit=words.count(model.context_limit)
+            )
+            item = QListWidgetItem(size if model.context_limit else model.name, self.model_list)
+            item.setData(_MODEL, model.name)
+            item.setFlags(Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
+            item.setCheckState(Qt.CheckState.Checked if model.name in chosen else Qt.CheckState.Unchecked)
+        self.model_list.setVisible(bool(models))
+        self.adjustSize()
+
+    def _say(self, sentence: str, tone: str) -> None:
+        self._said.setProperty("tone", tone)
+        self._said.style().unpolish(self._said)
+        self._said.style().polish(self._said)
+        self._said.setText(sentence)
+        self._said.show()
+        self.adjustSize()
