@@ -87,6 +87,7 @@ class ConversationList(RowList):
         if conversation_id != before or not self.currentIndex().isValid():
             self._set_current(index)
         if index.isValid() and conversation_id != before:
+            self.scrollTo(index.siblingAtRow(max(0, index.row() - 1)))  # a heading above it comes into view too
             self.scrollTo(index)
         self.viewport().update()
 

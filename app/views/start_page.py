@@ -179,8 +179,8 @@ class StartPage(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        side = (self.width() - self._room) // 2
-        self._column.setContentsMargins(side, 24, side, 24)
+        side, bar = (self.width() - self._room) // 2, self.width() - self.viewport().width()
+        self._column.setContentsMargins(side, 24, side - bar, 24)  # in line with the composer, scroll bar or not
         self._setup.arrange(self.width())
         self._assistants.arrange(self._room)
         self._examples.arrange(self._room)

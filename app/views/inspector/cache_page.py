@@ -13,12 +13,11 @@ from app.views import words
 from app.views.controls import Label
 from app.views.inspector.bars import Legend
 from app.views.inspector.chart import LineChart
-from app.views.inspector.sections import Lines, Rows, Section
+from app.views.inspector.sections import GAP, MARGINS, Lines, Rows, Section
 from app.views.inspector.turn_values import milliseconds, not_known
 from app.views.inspector.values import Chart, Line, Segment
 from engine.explain.comparison import Comparison, Step
 
-_GAP: Final = 22
 _SHOWN_CANDIDATES: Final = 3
 
 
@@ -55,8 +54,8 @@ class CachePage(QWidget):
         self.first = Section(theme, translate("cache_page", "Step 1: prefill of the prompt"), self, (self.prefill,))
         self.second = Section(theme, translate("cache_page", "Step 2: one token with the cache"), self, (self.step,))
         column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 20)
-        column.setSpacing(_GAP)
+        column.setContentsMargins(*MARGINS)
+        column.setSpacing(GAP)
         for part in (self._about, self._button, self.with_and_without, self.first, self.second):
             column.addWidget(part)
         column.addStretch(1)

@@ -128,7 +128,7 @@ class LineChart(QWidget):
         return QPointF(plot.left() + plot.width() * (x - low) / (high - low), plot.bottom() - plot.height() * y / top)
 
     def _paint_axes(self, painter: QPainter, plot: QRectF) -> None:
-        low, high, top = self._bounds()
+        low, _, top = self._bounds()
         line = painter.fontMetrics().height()
         right, left = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), int(Qt.AlignmentFlag.AlignLeft)
         painter.setPen(self._theme.color("muted"))
@@ -140,10 +140,18 @@ class LineChart(QWidget):
             painter.setPen(self._theme.color("muted"))
             painter.drawText(QRectF(0, y - line / 2, plot.left() - _LABEL_GAP, line), right, number_text(value))
         below = QRectF(plot.left(), plot.bottom() + 4, plot.width(), line)
-        painter.drawText(below, left, self._x_text(low))
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_text(high))
-        if self._chart.x_name:
-            painter.drawText(below, int(Qt.AlignmentFlag.AlignHCenter), self._chart.x_name)
+        self._paint_below(painter, below)
+
+    def _paint_below(self, painter: QPainter, below: QRectF) -> None:
+        """The ends of the x axis and its name; of a single value just that."""
+        places = sorted({x for line in self._drawn() for x, _ in line.points})
+        middle = int(Qt.AlignmentFlag.AlignHCenter)
+        if len(places) == 1:
+            painter.drawText(below, middle, f"{self._x_text(places[0])} {self._chart.x_name}".strip())
+            return
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), self._x_text(places[0]))
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_text(places[-1]))
+        painter.drawText(below, middle, self._chart.x_name)
 
     def _paint_marks(self, painter: QPainter, plot: QRectF) -> None:
         painter.setPen(QPen(self._theme.color("warning"), 1, Qt.PenStyle.DashLine))

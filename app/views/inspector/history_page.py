@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
@@ -12,10 +11,9 @@ from app.i18n import translate
 from app.theme import Theme
 from app.turn_log import LoggedTurn, slowdowns
 from app.views.inspector import history_values
+from app.views.inspector.bars import Legend
 from app.views.inspector.chart import LineChart
-from app.views.inspector.sections import Lines, Section
-
-_GAP: Final = 22
+from app.views.inspector.sections import GAP, MARGINS, Lines, Section
 
 
 class HistoryPage(QWidget):
@@ -30,6 +28,7 @@ class HistoryPage(QWidget):
         self.context = LineChart(theme, self)
         self.rate = LineChart(theme, self)
         self.ttft = LineChart(theme, self)
+        self.models = Legend(theme, self)
         self.slower = Lines(theme, "warning", self)
         self._table = self._button(theme, translate("history_page", "All turns…"))
         self._export = self._button(theme, translate("history_page", "Export as CSV…"))
@@ -41,11 +40,11 @@ class HistoryPage(QWidget):
         buttons.addWidget(self._export)
         buttons.addStretch(1)
         column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 20)
-        column.setSpacing(_GAP)
+        column.setContentsMargins(*MARGINS)
+        column.setSpacing(GAP)
         for title, parts in (
             (translate("history_page", "This chat"), (self.context,)),
-            (translate("history_page", "Speed over days"), (self.rate, self.slower)),
+            (translate("history_page", "Speed over days"), (self.rate, self.models, self.slower)),
             (translate("history_page", "Time to first token over days"), (self.ttft,)),
         ):
             column.addWidget(Section(theme, title, self, parts))
@@ -64,7 +63,11 @@ class HistoryPage(QWidget):
         slower = slowdowns(turns)
         own = [turn for turn in turns if turn.conversation_id == conversation_id]
         self.context.show_chart(history_values.speed_by_context(own))
-        self.rate.show_chart(history_values.rate_over_time(turns, slower))
+        rates = history_values.rate_over_time(turns, slower)
+        models = history_values.model_legend(rates)
+        self.rate.show_chart(rates)
+        self.models.show_segments(models)
+        self.models.setVisible(bool(models))
         self.ttft.show_chart(history_values.ttft_over_time(turns, ()))
         self.slower.show_lines([(history_values.slowdown_sentence(each), "") for each in slower[-3:]])
         self._table.setEnabled(bool(turns))

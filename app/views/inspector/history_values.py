@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from typing import Final
 
@@ -9,7 +10,7 @@ from app.i18n import translate
 from app.turn_log import LoggedTurn, Slowdown
 from app.views import words
 from app.views.inspector.turn_values import not_known
-from app.views.inspector.values import Chart, Line, Mark
+from app.views.inspector.values import Chart, Line, Mark, Segment
 
 _TOKENS: Final = ("accent", "good", "code_name", "code_literal", "muted")  # one colour a model
 
@@ -40,12 +41,19 @@ def _over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown], which: s
     lines = []
     for number, model in enumerate(dict.fromkeys(turn.model for turn in turns)):
         values = ((t.at, _value(t, which)) for t in turns if t.model == model)
-        points = tuple((at, value) for at, value in values if value is not None)
+        points = tuple(sorted((at, value) for at, value in values if value is not None))
         lines.append(Line(model, points, _TOKENS[number % len(_TOKENS)], dots=len(points) < 40))
     name = translate("history_values", "tok/s") if which == "rate" else translate("history_values", "TTFT, seconds")
     marks = tuple(Mark(each.at, slowdown_sentence(each)) for each in slower)
     empty = translate("history_values", "The speed of your answers over days will stand here.")
     return Chart(tuple(lines), "", name, marks, x_is_time=True, empty=empty)
+
+
+def model_legend(chart: Chart) -> tuple[Segment, ...]:
+    """The name of each line beside its colour, and the middle of its values; nothing where there is one line only."""
+    rates = ((line, statistics.median(y for _, y in line.points)) for line in chart.lines if line.points)
+    shown = tuple(Segment(line.label, rate, f"{words.rate(rate)} tok/s", line.token) for line, rate in rates)
+    return shown if len(shown) > 1 else ()
 
 
 def _value(turn: LoggedTurn, which: str) -> float | None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
 from app.views.controls import IconButton
 from app.views.inspector.tabs import Tab
 from app.views.inspector.turn_page import TurnPage
+from app.views.steady_area import SteadyArea
 
-WIDTH: Final = 352
+WIDTH: Final = 364
 _HEAD: Final = 52
 
 
@@ -30,7 +31,7 @@ class Inspector(QFrame):
         self.setAccessibleName(translate("inspector", "Inspector"))
         self.setFixedWidth(WIDTH)
         self.turn = TurnPage(theme, self)
-        self._pages: dict[str, QScrollArea] = {}
+        self._pages: dict[str, SteadyArea] = {}
         self._tabs: dict[str, Tab] = {}
         self._stack = QStackedWidget(self)
         self._group = QButtonGroup(self)
@@ -47,11 +48,8 @@ class Inspector(QFrame):
 
     def add_page(self, name: str, label: str, page: QWidget) -> None:
         """Add a page behind the others."""
-        area = QScrollArea(self)
+        area = SteadyArea(self)
         area.setObjectName("inspectorPage")
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         area.setWidget(page)
         tab = Tab(self._theme, label, self)

@@ -15,11 +15,10 @@ from app.views import words
 from app.views.controls import Label
 from app.views.inspector import memory_values
 from app.views.inspector.bars import BarWithLegend
-from app.views.inspector.sections import Lines, Rows, Section
+from app.views.inspector.sections import GAP, MARGINS, Lines, Rows, Section
 from engine.explain.plan import TurnsLeft, what_if
 from engine.explain.trace import MemoryState, ModelFacts
 
-_GAP: Final = 22
 _MOST_CHATS: Final = 16
 
 
@@ -96,8 +95,8 @@ class MemoryPage(QWidget):
         parts = (self.context, self.chats, self.kind, self.wanted_bar, self.answer)
         self.wanted = Section(theme, translate("memory_page", "What would fit"), self, parts)
         column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 20)
-        column.setSpacing(_GAP)
+        column.setContentsMargins(*MARGINS)
+        column.setSpacing(GAP)
         for part in (self._empty, self.now, self.cache, self.wanted):
             column.addWidget(part)
         column.addStretch(1)

@@ -9,8 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.views.controls import Label
+from app.views.controls import ElidedLabel, Label
 
+MARGINS: Final = (18, 8, 6, 20)  # around a page; its scroll bar has room of its own at the right
+GAP: Final = 22  # between sections
 _GAP: Final = 8
 
 
@@ -20,7 +22,7 @@ class Section(QWidget):
     def __init__(self, theme: Theme, title: str, parent: QWidget, parts: Sequence[QWidget] = ()) -> None:
         super().__init__(parent)
         self._title = Label(theme, title, "figure", "text")
-        self._aside = Label(theme, "", "small", "muted")
+        self._aside = ElidedLabel(theme, "", "small", "muted")
         head = QHBoxLayout()
         head.addWidget(self._title, 1)
         head.addWidget(self._aside)
@@ -36,9 +38,11 @@ class Section(QWidget):
         """The figure beside the title."""
         return self._aside.text()
 
-    def add(self, part: QWidget) -> None:
-        """Add a part below the others."""
+    def add(self, part: QWidget, place: Qt.AlignmentFlag | None = None) -> None:
+        """Add a part below the others, as wide as the section if no place in its width is named."""
         self._column.addWidget(part)
+        if place is not None:
+            self._column.setAlignment(part, place)
 
     def show_aside(self, text: str, tone: str = "muted") -> None:
         """Show another figure beside the title."""

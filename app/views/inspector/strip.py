@@ -15,8 +15,10 @@ from app.theme import Theme
 from app.views.inspector.values import Strip
 
 HEIGHT: Final = 72
-_COLUMN: Final = 4.0
-_COLUMN_GAP: Final = 1.5
+_PITCH: Final = 5.5  # pixels from column to column while there is room
+_LEAST_PITCH: Final = 2.5
+_FILLED: Final = 0.72  # of that
+_LATE_WIDTH: Final = 3.0  # at least, so that a stall among many tokens is seen
 _HEADROOM: Final = 6.0  # usual tokens take a sixth of the height at least, so that a stall stands out
 
 
@@ -96,7 +98,7 @@ class TokenStrip(QWidget):
         self._group()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        index = int(event.position().x() // (_COLUMN + _COLUMN_GAP))
+        index = int(event.position().x() // self._pitch)
         self._under = index if 0 <= index < len(self._columns) else -1
         if self._under >= 0:
             QToolTip.showText(event.globalPosition().toPoint(), self.column_text(self._under), self)
@@ -115,8 +117,9 @@ class TokenStrip(QWidget):
             height = max(1.5, (floor - 1) * column.worst_ms / top)
             token = "warning" if column.late else "accent" if index == self._under else "computed"
             painter.setBrush(self._theme.color(token))
-            x = index * (_COLUMN + _COLUMN_GAP)
-            painter.drawRoundedRect(QRectF(x, floor - height, _COLUMN, height), 1, 1)
+            x = index * self._pitch
+            width = max(_LATE_WIDTH if column.late else 0.0, _FILLED * self._pitch)
+            painter.drawRoundedRect(QRectF(x, floor - height, width, height), 1, 1)
         self._paint_usual(painter, top, floor)
 
     def _paint_usual(self, painter: QPainter, top: float, floor: float) -> None:
@@ -128,6 +131,11 @@ class TokenStrip(QWidget):
             y = floor - (floor - 1) * min(1.0, self._strip.usual_ms / top)
             painter.drawLine(QPointF(0, y), QPointF(self.width(), y))
 
+    @property
+    def _pitch(self) -> float:
+        """Pixels from column to column: a long answer fills the width."""
+        return min(_PITCH, self.width() / max(1, len(self._columns)))
+
     def _group(self) -> None:
-        self._columns = columns_of(self._strip, int(self.width() // (_COLUMN + _COLUMN_GAP)))
+        self._columns = columns_of(self._strip, int(self.width() // _LEAST_PITCH))
         self._under = -1

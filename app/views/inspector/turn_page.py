@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -11,14 +9,12 @@ from app.i18n import translate
 from app.theme import Theme
 from app.views import words
 from app.views.controls import Label, QuietButton
-from app.views.inspector import turn_values
+from app.views.inspector import memory_values, turn_values
 from app.views.inspector.bars import BarWithLegend, StackBar
-from app.views.inspector.sections import Lines, Rows, Section, Verdict
+from app.views.inspector.sections import GAP, MARGINS, Lines, Rows, Section, Verdict
 from app.views.inspector.strip import TokenStrip
 from engine.explain.figures import figures
 from engine.explain.trace import TurnTrace
-
-_GAP: Final = 22
 
 
 class TurnPage(QWidget):
@@ -37,6 +33,7 @@ class TurnPage(QWidget):
         self.strip = TokenStrip(theme, self)
         self.stalls = Lines(theme, "warning", self)
         self.prompt_bar = BarWithLegend(theme, self)
+        self.messages_name = Label(theme, translate("turn_page", "Message by message"), "small", "muted")
         self.messages = StackBar(theme, self)
         self.broken = Lines(theme, "warning", self)
         self.compare = QuietButton(
@@ -47,17 +44,20 @@ class TurnPage(QWidget):
         )
         self.time = Section(theme, translate("turn_page", "Where the time went"), self, (self.time_bar, self.figures))
         self.tokens = Section(theme, translate("turn_page", "Time per token"), self, (self.strip, self.stalls))
-        prompt = (self.prompt_bar, self.messages, self.broken, self.compare)
+        prompt = (self.prompt_bar, self.messages_name, self.messages, self.broken)
         self.prompt = Section(theme, translate("turn_page", "This prompt"), self, prompt)
+        self.prompt.add(self.compare, Qt.AlignmentFlag.AlignLeft)
+        self.memory_bar = BarWithLegend(theme, self)
+        self.memory = Section(theme, translate("turn_page", "Memory"), self, (self.memory_bar,))
         self._lay_out()
         self.compare.clicked.connect(lambda: self.compare_tokens_requested.emit(self._trace.prefix))
         self.show_trace(None)
 
     def show_trace(self, trace: TurnTrace | None, screen_rate: float | None = None) -> None:
         """Show a turn, while it runs too; None where none was traced."""
-        sections = (self.time, self.tokens, self.prompt)
-        for section in sections:
+        for section in (self.time, self.tokens, self.prompt):
             section.setVisible(trace is not None)
+        self.memory.setVisible(trace is not None and trace.memory.allowed > 0)
         self.verdict.setVisible(trace is not None and bool(self.verdict.text))
         self._empty.setVisible(trace is None)
         self._empty.setText(translate("turn_page", "Ask something: where the time of the answer went will stand here."))
@@ -66,6 +66,7 @@ class TurnPage(QWidget):
             self._show_time(trace, screen_rate)
             self._show_tokens(trace)
             self._show_prompt(trace)
+            self._show_memory(trace)
 
     def show_verdict(self, sentence: str, more: str) -> None:
         """Show what the turn was bound by, and what would help; nothing where both are empty."""
@@ -74,9 +75,9 @@ class TurnPage(QWidget):
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 18, 20)
-        column.setSpacing(_GAP)
-        for part in (self.verdict, self._empty, self.time, self.tokens, self.prompt):
+        column.setContentsMargins(*MARGINS)
+        column.setSpacing(GAP)
+        for part in (self.verdict, self._empty, self.time, self.tokens, self.prompt, self.memory):
             column.addWidget(part)
         column.setAlignment(self._empty, Qt.AlignmentFlag.AlignTop)
         column.addStretch(1)
@@ -97,9 +98,14 @@ class TurnPage(QWidget):
         messages = turn_values.message_bar(trace)
         self.messages.show_segments(messages)
         self.messages.setVisible(len(messages) > 1)
+        self.messages_name.setVisible(len(messages) > 1)
         sentence = turn_values.break_sentence(trace.prefix)
         self.broken.show_lines([(sentence, "")] if sentence else [])
         self.compare.setVisible(bool(sentence) and bool(trace.prefix.expected or trace.prefix.found))
+
+    def _show_memory(self, trace: TurnTrace) -> None:
+        self.memory.show_aside(memory_values.bar_aside(trace.memory))
+        self.memory_bar.show_segments(memory_values.memory_bar(trace.memory))
 
     @property
     def summary(self) -> str:
