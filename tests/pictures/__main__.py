@@ -1,4 +1,4 @@
-"""Pictures of every screen: `python -m tests.pictures [FOLDER]`; offscreen if no QT_QPA_PLATFORM is set.
+"""Pictures of every screen: `python -m tests.pictures [FOLDER]`; on no screen if no QT_QPA_PLATFORM is set.
 
 Each scene is drawn light and dark, in English and Chinese, wide (1440 x 900) and narrow (640 x 800). Conversations,
 models and figures are examples; the program behind the window is the real one, with a scripted worker in place of the
@@ -8,6 +8,7 @@ engine's.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import tempfile
 from collections.abc import Sequence
@@ -15,8 +16,6 @@ from fnmatch import fnmatch
 from itertools import product
 from pathlib import Path
 from typing import Final
-
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QApplication
 
@@ -51,6 +50,14 @@ def take(
                 print(path, flush=True)
 
 
+def _no_screen(folder: Path) -> str:
+    """No screen, and yet room on it: Qt's own is 800 pixels wide, and menus and dialogs keep to that."""
+    screen = {"name": "pictures", "x": 0, "y": 0, "width": 1600, "height": 1000, "logicalDpi": 96, "dpr": 1}
+    file = folder / "screen.json"
+    file.write_text(json.dumps({"screens": [screen]}), encoding="utf-8")
+    return f"offscreen:configfile={file.resolve()}"
+
+
 def main() -> None:
     """Take the pictures that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -66,6 +73,7 @@ def main() -> None:
         print("\n".join(names))
         return
     options.folder.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("QT_QPA_PLATFORM", _no_screen(options.folder))
     app = QApplication(["loquat"])
     app.setQuitOnLastWindowClosed(False)
     take(

@@ -96,7 +96,8 @@ FORMULAS: Final = r"""Attention weighs the values $V$ by how well each query fit
 
 $$\mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 
-With $n$ tokens and $d$ numbers in a head that is $O(n^2 d)$ without a cache, and $O(n d)$ for each new token with one. \
+With $n$ tokens and $d$ numbers in a head that is $O(n^2 d)$ without a cache, and $O(n d)$ for each new token with one.
+
 Rotary positions turn each pair by $\theta_i = 10000^{-2i/d}$, so that
 
 \[ \langle R_m q, R_n k \rangle = \langle q, R_{n-m} k \rangle. \]
@@ -147,7 +148,7 @@ def add_conversation(
     age: float,
     texts: Sequence[str],
     *,
-    stats: Sequence[TurnStats] = (),
+    stats: Sequence[TurnStats | None] = (),
     traces: Sequence[TurnTrace] = (),
 ) -> Conversation:
     """Store a conversation as it would be after so many seconds; figures and traces are those of its first answers."""
@@ -175,7 +176,7 @@ def add_examples(store: Store, first: Sequence[str], traces: Sequence[TurnTrace]
     (title, age), *others = PLACES
     add_conversation(store, title, age, first, traces=traces)
     for title, age in others:
-        add_conversation(store, title, age, (f"{title}?", "An answer."))
+        add_conversation(store, title, age, (f"{title}?", "An answer."), stats=(None,))
     assert store.flush(5)
 
 
@@ -198,7 +199,7 @@ def arrange(store: Store) -> None:
 def add_history(store: Store, trace: TurnTrace) -> None:
     """Sixty answers over three weeks; a newer version of the program made them slower."""
     for day in range(20, 0, -1):
-        version, rate, ttft = ("0.6.0", 176.0, 0.14) if day < 7 else ("0.5.2", 240.0, 0.09)
+        version, rate, ttft = ("0.6.0", 56.0, 0.14) if day < 7 else ("0.5.2", 75.0, 0.09)
         noted = replace(trace, model=replace(trace.model, version=version, dtype="int4", threads=2, device="cpu"))
         stats = [
             replace(
@@ -206,7 +207,7 @@ def add_history(store: Store, trace: TurnTrace) -> None:
                 prompt_tokens=400 + 900 * turn + 60 * day,
                 cached_tokens=340 + 900 * turn + 60 * day,
                 prefill_tokens=60,
-                decode_tokens_per_s=rate - 12 * turn - 3 * (day % 5),
+                decode_tokens_per_s=rate - 4 * turn - (day % 5),
                 ttft_s=ttft + 0.03 * turn,
             )
             for turn in range(3)

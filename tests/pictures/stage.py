@@ -166,10 +166,11 @@ def picture(stage: Stage, theme: ThemeChoice) -> QPixmap:
         return stage.subject.grab()
     image = stage.window.grab()
     painter = QPainter(image)
+    painter.setPen(stage.desktop.theme.color("line"))
     for dialog in _dialogs(stage.window):
         place = (stage.window.size() - dialog.size()) / 2
-        painter.fillRect(stage.window.rect(), stage.desktop.theme.color("scrim"))
         painter.drawPixmap(place.width(), place.height(), dialog.grab())
+        painter.drawRect(place.width() - 1, place.height() - 1, dialog.width() + 1, dialog.height() + 1)
     popup = QApplication.activePopupWidget()
     if popup is not None:
         painter.drawPixmap(popup.mapToGlobal(QPoint()) - stage.window.mapToGlobal(QPoint()), popup.grab())
@@ -180,10 +181,6 @@ def picture(stage: Stage, theme: ThemeChoice) -> QPixmap:
 def _dialogs(parent: QObject) -> Iterator[QWidget]:
     """The windows over a window, the lowest first."""
     for child in parent.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
-        if (
-            child.isWindow()
-            and child.isVisible()
-            and not child.windowFlags() & Qt.WindowType.Popup == Qt.WindowType.Popup
-        ):
+        if child.isWindow() and child.isVisible() and child.windowType() != Qt.WindowType.Popup:
             yield child
             yield from _dialogs(child)

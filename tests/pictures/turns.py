@@ -20,6 +20,7 @@ from engine.explain.trace import (
     Stall,
     StallCause,
     TurnTrace,
+    Usage,
 )
 from tests.pictures.examples import MODEL
 
@@ -70,13 +71,13 @@ def _times(first_ms: float, gaps_ms: list[float]) -> tuple[int, ...]:
 
 def _steady(count: int) -> list[float]:
     """Milliseconds from token to token, with the small differences that there always are."""
-    return [8.2 + 0.1 * (index * 7 % 5) for index in range(count)]
+    return [13.5 + 0.15 * (index * 7 % 5) for index in range(count)]
 
 
 FAST: Final = TurnTrace(
     reason="end",
-    wall_s=0.0765 + 0.858,
-    phases=Phases(0.001, 0.0, 0.003, 0.071, 0.0015, 0.858, 0.026),
+    wall_s=0.0765 + 1.408,
+    phases=Phases(0.001, 0.0, 0.003, 0.071, 0.0015, 1.408, 0.026),
     token_times=_times(76.5, _steady(102)),
     prompt_tokens=705,
     cached_tokens=688,
@@ -98,17 +99,18 @@ FAST: Final = TurnTrace(
 )
 STALLED: Final = replace(
     FAST,
-    wall_s=0.0765 + 2.16,
-    phases=replace(FAST.phases, decode=2.16),
+    wall_s=0.0765 + 2.735,
+    phases=replace(FAST.phases, decode=2.735),
     token_times=_times(76.5, [*_steady(36), 612.0, *_steady(30), 743.0, *_steady(34)]),
     stalls=(
         Stall(37, 612.0, StallCause.CACHE_GROWTH, "The KV cache moved to a larger place, 47 MB in all."),
         Stall(68, 743.0, StallCause.OTHER_PROCESS, "Other programs took 1.9 of 2 processors."),
     ),
+    usage=(Usage("decode", 2.735, cores=2, cpu_s=2.6, others_cpu_s=1.4, waited_s=0.7),),
 )
 BROKEN: Final = replace(
     FAST,
-    wall_s=2.6 + 0.86,
+    wall_s=2.6 + 1.41,
     phases=replace(FAST.phases, prefill=2.59),
     token_times=_times(2_600.0, _steady(102)),
     cached_tokens=49,
@@ -135,8 +137,8 @@ _LIKELY: Final = (Candidate(1_021, " It", 0.412), Candidate(504, " The", 0.231),
 COMPARISON: Final = Comparison(
     prompt_tokens=705,
     prefill=Step(705, 2.31, (1, 3, 705, 64), 30, 32_500_000, _LIKELY),
-    step=Step(1, 0.0086, (1, 3, 706, 64), 30, 32_500_000, (Candidate(314, " is", 0.871), Candidate(372, " was", 0.05))),
-    cached_ms=tuple(8.2 + 0.1 * (index % 4) for index in range(32)),
+    step=Step(1, 0.0139, (1, 3, 706, 64), 30, 32_500_000, (Candidate(314, " is", 0.871), Candidate(372, " was", 0.05))),
+    cached_ms=tuple(13.5 + 0.1 * (index % 4) for index in range(32)),
     fresh_ms=tuple(2_310.0 + 3.4 * index + 9 * (index % 3) for index in range(32)),
     equal=True,
     text=" It is",
