@@ -23,7 +23,7 @@ _REASONS = {
     BreakReason.OTHER_BRANCH: "another version of a message was chosen",
     BreakReason.TEMPLATE: "the template made other tokens of the same messages",
     BreakReason.LEFT_OUT: "old turns were left out, the context is full",
-    BreakReason.EVICTED: "the cache had made room for others",
+    BreakReason.EVICTED: "the cache was not held any more",
     BreakReason.MODEL_CHANGED: "the cache belongs to another model or format",
     BreakReason.MARKS: "a model of this kind can go back to a few places only",
 }

@@ -273,7 +273,7 @@ _PREFIX_HELP: Final = {
     BreakReason.OTHER_BRANCH: "Another version of a message was chosen, and everything after it had to be read again.",
     BreakReason.TEMPLATE: "The model's chat template writes earlier messages differently now; another model may not.",
     BreakReason.LEFT_OUT: "The context is full, so the oldest turns were left out; a new chat starts afresh.",
-    BreakReason.EVICTED: "Its cache had made room for other chats; more memory or disk for caches keeps it.",
+    BreakReason.EVICTED: "Its cache was not held any more; more memory or disk for caches keeps more of them.",
     BreakReason.MODEL_CHANGED: "The cache of another model or format cannot be used; it is built once for this one.",
     BreakReason.MARKS: "A model of this kind can go back to a few places only, and an edit lies between them.",
 }

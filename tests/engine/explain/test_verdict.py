@@ -99,7 +99,7 @@ def test_waiting_is_named(phases: Phases, kind: VerdictKind):
 
 @pytest.mark.parametrize(
     ("reason", "said"),
-    [(BreakReason.EDITED, "edited"), (BreakReason.TEMPLATE, "template"), (BreakReason.EVICTED, "room")],
+    [(BreakReason.EDITED, "edited"), (BreakReason.TEMPLATE, "template"), (BreakReason.EVICTED, "not held")],
 )
 def test_a_broken_prefix_is_named_with_its_reason(reason: BreakReason, said: str):
     trace = typical(
