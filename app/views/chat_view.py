@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.i18n import translate
@@ -21,6 +21,7 @@ from app.views.chat_selection import ChatSelection
 from app.views.controls import IconButton, is_typing
 from app.views.find_bar import FindBar
 from app.views.formulas import Formulas
+from app.views.jump_button import JumpButton
 from app.views.left_out_line import LeftOutLine
 from app.views.message_view import MessageView
 from app.views.slots import Slot
@@ -28,19 +29,6 @@ from app.views.waiting_line import WaitingLine
 
 __all__ = ["COLUMN", "MARGIN", "ChatView"]
 _FIND_GAP: Final = 12
-
-
-class JumpButton(IconButton):
-    """An arrow on a disc of its own, because text runs on under it."""
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self._theme.color("line"), 1))
-        painter.setBrush(self._theme.color("surface"))
-        painter.drawEllipse(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
-        painter.end()
-        super().paintEvent(event)
 
 
 class ChatView(QScrollArea):
@@ -75,9 +63,7 @@ class ChatView(QScrollArea):
         self.setAccessibleName(translate("chat_view", "Conversation"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._jump = JumpButton(theme, "down", translate("chat_view", "Jump to the latest (Ctrl+End)"), self, 36)
-        self._jump.setObjectName("jump")
-        self._jump.hide()
+        self._jump = JumpButton(theme, translate("chat_view", "Jump to the latest (Ctrl+End)"), self)
         self._find_bar = FindBar(theme, self)
         self._connect()
 
