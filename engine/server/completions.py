@@ -7,6 +7,7 @@ choices does not hold up a request for one.
 from __future__ import annotations
 
 import contextlib
+import datetime
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -177,6 +178,7 @@ class ChatCompletion(Completion):
                 place.messages,
                 seeded(self._params, index),
                 place.conversation_id,
+                datetime.date.today().isoformat(),
                 overflow="stop",
                 tools=self._tools,
             )

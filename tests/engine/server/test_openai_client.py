@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from typing import Literal
@@ -11,6 +12,7 @@ import pydantic
 import pytest
 
 from engine.server.options import ServerOptions
+from tests.engine.fakes import CHATML
 from tests.engine.server.conftest import NAME, PATIENCE_S, TOKENIZER, Says
 from tests.engine.test_prompt import HERMES
 
@@ -172,6 +174,15 @@ def test_what_clients_send_by_default_is_taken(client):
         body = {**fields, "max_completion_tokens": 3}
         done = client.chat.completions.create(model=NAME, messages=QUESTION, extra_body=body)
         assert done.usage.completion_tokens == 3
+
+
+def test_a_template_that_asks_for_the_day_is_told_today(serve):
+    served = serve(template="{{ strftime_now('%Y-%m-%d') }}" + CHATML)
+    with client_of(served) as client:
+        client.chat.completions.create(model=NAME, messages=QUESTION, max_tokens=2)
+    (cache,) = served.worker._engine._model.store._caches.values()
+    today = {datetime.date.today().isoformat(), (datetime.date.today() - datetime.timedelta(1)).isoformat()}
+    assert TOKENIZER.decode(cache.ids)[:10] in today  # yesterday, if midnight came between
 
 
 def test_text_completions_of_several_prompts(client):
