@@ -52,10 +52,15 @@ class PlainPages:
 
 
 class MarkdownPages:
-    """An answer; cut only between its blocks, unless one is longer than a page."""
+    """An answer; cut only between its blocks, unless one is longer than the largest page.
 
-    def __init__(self, text: str) -> None:
+    Args:
+        page: Characters of a page, where its blocks allow; smaller ones take less time each.
+    """
+
+    def __init__(self, text: str, page: int = MARKDOWN_PAGE) -> None:
         self._text = text
+        self._page = page
         self._at = 0
 
     @property
@@ -71,9 +76,9 @@ class MarkdownPages:
     def next(self) -> tuple[Block, ...]:
         """The blocks of the next page."""
         left = len(self._text) - self._at
-        size = left if left <= MARKDOWN_PAGE * _LITTLE else MARKDOWN_PAGE
-        by_lines = self._length_of(_MOST_LINES, size)
-        return self._take(by_lines) or self._take(size, whole=True)
+        largest = left if left <= MARKDOWN_PAGE * _LITTLE else MARKDOWN_PAGE
+        small = self._length_of(_MOST_LINES, min(self._page, largest))
+        return self._take(small) or self._take(largest, whole=True)
 
     def _take(self, size: int, whole: bool = False) -> tuple[Block, ...]:
         """The blocks of the next so many characters but for the last unit, which may go on; it too if `whole`."""

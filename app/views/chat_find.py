@@ -6,13 +6,13 @@ Texts are looked through in short slices of idle time, from what is seen on and 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.pages import pages_of
+from app.pages import MarkdownPages, PlainPages
 from app.plain_text import Query, searchable
 from app.records import StoredMessage
 from app.thinking import split
@@ -20,6 +20,7 @@ from app.views.chat_column import ChatColumn
 from app.views.slots import Slot
 
 _SLICE_S: Final = 0.006
+_PAGE: Final = 2_000  # characters of an answer that are looked through in one go
 _BRIEFLY_MS: Final = 2_500
 
 
@@ -48,7 +49,7 @@ class ChatFind(QObject):
         self._query: Query | None = None
         self._texts: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._counts: list[tuple[int, ...] | None] = []
-        self._order: Iterator[int] = iter(())
+        self._work: Iterator[None] = iter(())
         self._current: Match | None = None
         self._start = 0
         self._timer = QTimer(self)
@@ -102,9 +103,7 @@ class ChatFind(QObject):
         self._timer.stop()
         self._query, self._current = Query(text, any_word=True), None
         self._counts = [None] * len(self._column.slots)
-        self._count(index)
-        first = next(self._matches(), Match(index, -1, 0))
-        self._go_to(first)
+        self._go_to(self._first_match(index) or Match(index, -1, 0))
         self._brief.start()
 
     def made(self, index: int) -> None:
@@ -117,7 +116,7 @@ class ChatFind(QObject):
         self._mark()
         size = len(self._column.slots)
         self._counts = [None] * size
-        self._order = iter([*range(self._start, size), *range(min(self._start, size))])
+        self._work = self._look_through([*range(self._start, size), *range(min(self._start, size))])
         if self._query is None:
             self._timer.stop()
             self.counted.emit(0, 0, False)
@@ -127,29 +126,50 @@ class ChatFind(QObject):
 
     def _slice(self) -> None:
         begun = time.perf_counter()
-        for index in self._order:
-            self._count(index)
-            if self._current is None and any(self._counts[index] or ()):
-                self._go_to(next(match for match in self._matches() if match.slot == index))
+        for _ in self._work:
             if time.perf_counter() - begun > _SLICE_S:
                 break
         else:
             self._timer.stop()
         self._tell()
 
-    def _count(self, index: int) -> None:
-        if self._query is not None and index < len(self._column.slots):
-            texts = self._texts_of(self._column.slots[index])
+    def _look_through(self, order: Sequence[int]) -> Iterator[None]:
+        """Look through messages in an order, a little at each step."""
+        for index in order:
+            texts: list[str] = []
+            for page in self._pages_of(self._column.slots[index]):
+                texts += page
+                yield
+            if self._query is None:
+                return
             self._counts[index] = tuple(self._query.count(text) for text in texts)
+            if self._current is None and any(self._counts[index] or ()):
+                self._go_to(next(match for match in self._matches() if match.slot == index))
 
-    def _texts_of(self, slot: Slot) -> tuple[str, ...]:
+    def _first_match(self, index: int) -> Match | None:
+        """The first match in one message, without looking further than it."""
+        block = 0
+        for page in self._pages_of(self._column.slots[index]):
+            for text in page:
+                if self._query is not None and self._query.count(text):
+                    return Match(index, block, 0)
+                block += 1
+        return None
+
+    def _pages_of(self, slot: Slot) -> Iterator[Sequence[str]]:
+        """The texts of the blocks of a message, a page at a time; kept until nothing is looked for."""
         if slot.view is not None and slot.view.streaming:
-            return tuple(searchable(block) for block in slot.view.body.blocks)
+            yield [searchable(block) for block in slot.view.body.blocks]
+            return
         known = self._texts.get(slot.message.id)
-        if known is None or known[0] != slot.message.content:
-            known = slot.message.content, tuple(_texts(slot.message))
-            self._texts[slot.message.id] = known
-        return known[1]
+        if known is not None and known[0] == slot.message.content:
+            yield known[1]
+            return
+        texts: list[str] = []
+        for page in _pages(slot.message):
+            texts += page
+            yield page
+        self._texts[slot.message.id] = (slot.message.content, tuple(texts))
 
     def _matches(self) -> Iterator[Match]:
         for slot, counts in enumerate(self._counts):
@@ -189,9 +209,9 @@ class ChatFind(QObject):
         slot.view.body.mark_matches(query, here.block if here else -1, here.number if here else -1)
 
 
-def _texts(message: StoredMessage) -> Iterator[str]:
-    """The text of each block of a message, as it can be found."""
+def _pages(message: StoredMessage) -> Iterator[list[str]]:
+    """The text of each block of a message, as it can be found, in pages that take no time."""
     is_question = message.role == "user"
-    pages = pages_of(message.content if is_question else split(message.content).answer, is_question)
+    pages = PlainPages(message.content) if is_question else MarkdownPages(split(message.content).answer, _PAGE)
     while not pages.done:
-        yield from map(searchable, pages.next())
+        yield [searchable(block) for block in pages.next()]

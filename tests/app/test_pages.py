@@ -47,6 +47,15 @@ def test_a_long_answer_is_cut_between_its_blocks() -> None:
     assert all_blocks(text) == parse(text)
 
 
+@pytest.mark.parametrize("page", [2_000, 8_000])
+def test_smaller_pages_have_the_same_blocks(page: int) -> None:
+    text = "# Title\n\nA **paragraph**.\n\n```py\n" + "x = 1\n" * 2_000 + "```\n\n1. one\n2. two\n\n"
+    pages, blocks = MarkdownPages(text * 8, page), list[Block]()
+    while not pages.done:
+        blocks += pages.next()
+    assert tuple(blocks) == all_blocks(text * 8)
+
+
 def test_a_page_has_few_enough_lines_to_be_laid_out_at_once() -> None:
     pages = MarkdownPages("line\n\n" * 10_000)
     assert len(pages.next()) < 800

@@ -146,3 +146,18 @@ def test_a_thousand_messages_are_looked_through_without_being_made(chat: ChatVie
     print(f"looked through 1,000 messages in {time.perf_counter() - begun:.2f} s")
     assert chat.find_bar.count == "1 of 1"
     assert len(chat.message_views()) < 60
+
+
+def test_looking_through_five_megabytes_holds_nothing_up(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question("x"), answer("Some **words** in a line.\n\n" * 180_000 + "needle")], LiveTurn())
+    chat.show_find()
+    chat.find_bar.field.setText("needle")
+    slices = []
+    for _ in range(30):
+        begun = time.thread_time()
+        chat._find._timer.timeout.emit()
+        slices.append(time.thread_time() - begun)
+    assert chat._find.counting
+    assert sorted(slices)[-3] < 0.05
+    chat.close_find()
+    assert not chat._find.counting
