@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from engine.paths import OVERRIDE, Paths
 
@@ -96,6 +96,17 @@ class Screen:
         done = self.tool("xdotool", "type", "--delay", "15", text)
         assert done.returncode == 0, done.stderr
 
+    def point_at(self, x: int, y: int) -> None:
+        """Move the mouse there, and wait until it is."""
+        done = self.tool("xdotool", "mousemove", "--sync", str(x), str(y))
+        assert done.returncode == 0, done.stderr
+
+    def click(self, x: int, y: int, times: int = 1, button: int = 1) -> None:
+        """Move the mouse there and press a button of it."""
+        self.point_at(x, y)
+        done = self.tool("xdotool", "click", "--repeat", str(times), "--delay", "60", str(button))
+        assert done.returncode == 0, done.stderr
+
     def picture(self, path: Path, window: str = "root") -> Path:
         """Save what is on the screen, or in one window, as a PNG."""
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,11 +122,12 @@ class Program:
         self.screen = screen
         self.home = home
         self.log = logs / "loquat.log"
-        environ = {**screen.environ, OVERRIDE: str(home.data.parent)}
+        self.environ = {**screen.environ, OVERRIDE: str(home.data.parent)}
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "app"], cwd=ROOT, env=environ, stdout=log, stderr=log
-            )
+            self.process = self._start(log)
+
+    def _start(self, log: BinaryIO) -> subprocess.Popen[Any]:
+        return subprocess.Popen([sys.executable, "-m", "app"], cwd=ROOT, env=self.environ, stdout=log, stderr=log)
 
     def alive(self) -> bool:
         """Whether it runs; fails with its output if it ended by itself."""
@@ -139,12 +151,16 @@ class Program:
 
     def messages(self) -> list[sqlite3.Row]:
         """What the database holds now, in the order of its making; nothing while there is no database."""
+        return self.rows("SELECT * FROM message ORDER BY key")
+
+    def rows(self, statement: str, *values: object) -> list[sqlite3.Row]:
+        """What the database answers now; nothing while there is none."""
         if not self.home.database.exists():
             return []
         db = sqlite3.connect(f"{self.home.database.as_uri()}?mode=ro", uri=True, timeout=5)
         db.row_factory = sqlite3.Row
         try:
-            return db.execute("SELECT * FROM message ORDER BY key").fetchall()
+            return db.execute(statement, values).fetchall()
         except sqlite3.OperationalError:  # made, but without its tables yet
             return []
         finally:

@@ -2,7 +2,8 @@
 
 `python -m tests.integration.watched` reads one JSON object a line and answers each with one: {"find": "Edit"} gives the
 rectangle of the widget with that text or accessible name, {"row": "Title"} that of a row of a list, {"text": NAME} what
-stands in a field. Nothing is done to the window through it.
+stands in a field, {"says": TEXT} whether that is written anywhere. Nothing is done to the window through it.
+`tests.integration.person` asks.
 """
 
 from __future__ import annotations
@@ -11,10 +12,19 @@ import json
 import os
 import sys
 import threading
+import traceback
 from typing import Any
 
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
 
 from app.desktop import run
 from tests.app.fake_worker import FakeWorker, Reply
@@ -43,12 +53,18 @@ class Eyes(QObject):
 
     def _answer(self, line: str) -> None:
         ((what, wanted),) = json.loads(line).items()
-        print(json.dumps(getattr(self, f"_{what}")(wanted)), flush=True)
+        try:
+            answer = getattr(self, f"_{what}")(wanted)
+        except Exception:
+            print(json.dumps({"fault": traceback.format_exc()}), flush=True)  # it must not wait for ever
+            raise
+        print(json.dumps(answer), flush=True)
 
     def _find(self, name: str) -> list[int] | None:
-        """The last visible widget with this name: in a conversation, the newest one."""
-        found = [widget for widget in _visible() if name in (widget.accessibleName(), _text(widget))]
-        return _box(found[-1], found[-1].rect()) if found else None
+        """What can be seen of the lowest widget with this name: in a conversation, the newest one."""
+        named = [widget for widget in _visible() if name in (widget.accessibleName(), _text(widget))]
+        seen = [(widget, widget.visibleRegion().boundingRect()) for widget in named]
+        return max((_box(widget, rect) for widget, rect in seen if not rect.isEmpty()), key=_bottom, default=None)
 
     def _row(self, title: str) -> list[int] | None:
         for view in (widget for widget in _visible() if isinstance(widget, QAbstractItemView)):
@@ -60,8 +76,11 @@ class Eyes(QObject):
         return None
 
     def _text(self, name: str) -> str | None:
-        fields = [widget for widget in _visible() if isinstance(widget, QPlainTextEdit)]
-        return next((field.toPlainText() for field in fields if field.accessibleName() == name), None)
+        """What stands in the field that has the keyboard, if that is its name."""
+        field = QApplication.focusWidget()
+        if field is None or field.accessibleName() != name:
+            return None
+        return field.toPlainText() if isinstance(field, QPlainTextEdit) else _text(field)
 
     def _says(self, text: str) -> bool:
         """Whether these words stand anywhere on the screen."""
@@ -72,14 +91,17 @@ def _visible() -> list[QWidget]:
     return [widget for widget in QApplication.allWidgets() if widget.isVisible()]
 
 
-def _text(widget: Any) -> str:
-    text = getattr(widget, "text", None)
-    return str(text()) if callable(text) else str(text or "")
+def _text(widget: QWidget) -> str:
+    return widget.text() if isinstance(widget, QLabel | QAbstractButton | QLineEdit) else ""
 
 
 def _box(widget: QWidget, rect: QRect) -> list[int]:
     corner = widget.mapToGlobal(QPoint(rect.x(), rect.y()))
     return [corner.x(), corner.y(), rect.width(), rect.height()]
+
+
+def _bottom(box: list[int]) -> int:
+    return box[1] + box[3]
 
 
 def main() -> int:
