@@ -32,6 +32,7 @@ class ChatSelection(QObject):
         self._point = QPoint()
         self._from: MessageView | None = None
         self._range: tuple[int, int] | None = None  # first and last message, where it is more than one
+        self._all = False  # all of these is selected, also what their views do not show
         self._timer = QTimer(self)
         self._timer.setInterval(_DRAG_MS)
         self._timer.timeout.connect(self._scroll_on)
@@ -47,7 +48,12 @@ class ChatSelection(QObject):
         if self._range is None:
             return "\n\n".join(text for text in (view.body.selected_text() for view in self._column.views()) if text)
         first, last = self._range
-        return "\n\n".join(text for text in map(_selected, self._column.slots[first : last + 1]) if text)
+        texts = (
+            _whole_text(slot) if self._all or first < index < last else _selected(slot)
+            for index, slot in enumerate(self._column.slots)
+            if first <= index <= last
+        )
+        return "\n\n".join(text for text in texts if text)
 
     def begin(self, view: MessageView) -> None:
         """The mouse is pressed on a message: nothing else stays selected."""
@@ -56,13 +62,13 @@ class ChatSelection(QObject):
 
     def clear(self) -> None:
         """Select nothing."""
-        self._range = None
+        self._range, self._all = None, False
         for view in self._column.views():
             view.clear_selection()
 
     def select_all(self) -> None:
         """Select the whole conversation, also what has not been looked at yet."""
-        self._range = (0, len(self._column.slots) - 1)
+        self._range, self._all = (0, len(self._column.slots) - 1), True
         for view in self._column.views():
             view.body.selection.select_all()
 
@@ -90,6 +96,7 @@ class ChatSelection(QObject):
         if self._from is None or begun < 0:
             return
         reached = self._column.index_at(self._column.mapFromGlobal(self._point).y())
+        self._all = False
         self._range = None if reached == begun else (min(begun, reached), max(begun, reached))
         for index, slot in enumerate(self._column.slots):
             if slot.view is not None:
@@ -122,9 +129,12 @@ class ChatSelection(QObject):
 
 
 def _selected(slot: Slot) -> str:
-    """What is selected of a message; all of one that has no view, for it lies between others."""
-    if slot.view is not None and slot.view.body.selection.anchored:
-        return slot.view.body.selected_text()
+    """What is selected of a message at one end of the selection."""
+    return slot.view.body.selected_text() if slot.view is not None else ""
+
+
+def _whole_text(slot: Slot) -> str:
+    """All that a message says, as it is copied out of its view; also of one that shows only its beginning, or has none."""
     if slot.message.role == "user":
         return slot.message.content
     return "\n\n".join(text for text in map(plain_text, parse(split(slot.message.content).answer)) if text)

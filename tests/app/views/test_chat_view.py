@@ -197,6 +197,12 @@ def test_all_of_a_conversation_is_selected_also_what_was_not_made(chat: ChatView
     assert chat.message_views()[0].body.selected_text() == "Q0"
 
 
+def test_all_of_a_long_message_is_copied_though_only_its_beginning_is_shown(chat: ChatView) -> None:
+    chat.show_thread([question("word " * 3_000), answer("Short.")], LiveTurn())
+    chat.select_all()
+    assert chat.selected_text() == "word " * 3_000 + "\n\nShort."
+
+
 def test_what_is_read_stays_in_place_when_a_formula_above_it_is_drawn(chat: ChatView, qtbot: Any) -> None:
     formulas = "\n\n".join(f"$$\n\\frac{{a}}{{b_{{{n}}}}} + \\sum_{{i=0}}^{{{n}}} i\n$$" for n in range(12))
     last = "\n\n".join(["A paragraph that is read."] * 60)
