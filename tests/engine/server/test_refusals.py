@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
 
+from engine.server import guard
 from engine.server.options import ServerOptions
-from tests.engine.server.conftest import NAME
+from tests.engine.server.conftest import NAME, PATIENCE_S
 
 USER = {"role": "user", "content": "q"}
 DEEP = "[" * 200_000
@@ -135,6 +137,22 @@ def test_a_body_of_100_megabytes_is_refused_and_not_kept(declared, shared):
     error = refused(shared.http.post("/v1/chat/completions", content=body), 413)
     assert "10 MB" in error["message"]
     assert shared.chat("and now?").status_code == 200
+
+
+def raw(served, head: str) -> str:
+    """The status line that comes of a request whose body never does."""
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE_S) as connection:
+        connection.sendall(f"POST /v1/completions HTTP/1.1\r\nHost: 127.0.0.1\r\n{head}\r\n\r\n".encode())
+        return connection.recv(1000).decode().partition("\r\n")[0]
+
+
+def test_a_client_that_asks_first_is_told_before_it_sends(shared):
+    assert " 413 " in raw(shared, "Content-Length: 100000000\r\nExpect: 100-continue")
+
+
+def test_a_body_that_does_not_come_is_not_waited_for_for_ever(shared, monkeypatch):
+    monkeypatch.setattr(guard, "_BODY_S", 0.1)
+    assert " 408 " in raw(shared, "Content-Length: 10")
 
 
 @pytest.mark.parametrize(
