@@ -9,7 +9,7 @@ import itertools
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,17 +33,15 @@ from engine.events import (
 )
 from engine.idle import IdleWork
 from engine.keys import Keys
+from engine.models.progress import as_events
 from engine.paths import Paths
 from engine.remote.servers import FILE, RemoteServer, find_model, read_servers
 
 if TYPE_CHECKING:
     from engine.engine import Engine
-    from engine.models.progress import Step
     from engine.models.registry import ModelEntry, Registry
     from engine.remote.engine import RemoteEngine
     from engine.verify import Proof
-
-    Steps = Generator[Step, None, ModelEntry]
 
 _log = logging.getLogger(__name__)
 
@@ -242,12 +240,12 @@ class Worker:
         from engine.models.prepare import prepare
 
         steps = prepare(self._registry(), name, handle)
-        entry: ModelEntry = yield from self._progress(handle, steps)
+        entry: ModelEntry = yield from as_events(handle, steps)
         yield from self._load_entry(handle, entry, config)
 
     def _add(self, handle: RequestHandle, source: Path, config: EngineConfig | None) -> Iterator[Event]:
         steps = self._registry().add(source, handle)
-        entry: ModelEntry = yield from self._progress(handle, steps)
+        entry: ModelEntry = yield from as_events(handle, steps)
         yield from self._load_entry(handle, entry, config)
 
     def _load_entry(self, handle: RequestHandle, entry: ModelEntry, config: EngineConfig | None) -> Iterator[Event]:
@@ -390,17 +388,6 @@ class Worker:
         if self._remote is not None:
             raise BadRequest("This needs a model on this machine, and one on a server is chosen; choose another first.")
         return self._the_engine()
-
-    @staticmethod
-    def _progress(handle: RequestHandle, steps: Steps) -> Generator[Event, None, ModelEntry]:
-        """Pass a long operation's steps on as events, and its result back."""
-        while True:
-            try:
-                step = next(steps)
-            except StopIteration as end:
-                entry: ModelEntry = end.value
-                return entry
-            yield LoadProgress(handle.id, step.stage, step.done, step.total, step.sentence)
 
 
 def _bug(error: Exception) -> EngineError:

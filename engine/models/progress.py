@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from engine.chat import RequestHandle
 from engine.errors import Cancelled
-from engine.events import LoadStage
+from engine.events import Event, LoadProgress, LoadStage
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,17 @@ class Step:
     done: int
     total: int
     sentence: str
+
+
+def as_events(handle: RequestHandle, steps: Generator[Step, None, Result]) -> Generator[Event, None, Result]:
+    """Pass a long operation's steps on as events, and its result back."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        yield LoadProgress(handle.id, step.stage, step.done, step.total, step.sentence)
 
 
 def stop_if_cancelled(handle: RequestHandle) -> None:
