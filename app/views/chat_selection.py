@@ -134,7 +134,7 @@ def _selected(slot: Slot) -> str:
 
 
 def _whole_text(slot: Slot) -> str:
-    """All that a message says, as it is copied out of its view; also of one that shows only its beginning, or has none."""
+    """All that a message says, as it is copied out of its view, whether it has one that shows all of it or not."""
     if slot.message.role == "user":
         return slot.message.content
     return "\n\n".join(text for text in map(plain_text, parse(split(slot.message.content).answer)) if text)

@@ -21,7 +21,8 @@ class FormulaView(SidewaysView):
         super().__init__(theme, translate("formula_view", "Scroll the formula sideways"), parent)
         self._document = new_document(theme.font("code"), wrap=False)
         self._formulas = formulas
-        self._watch = FormulaWatch(formulas, self._formulas_ready)
+        self._watch = FormulaWatch(formulas, self)
+        self._watch.arrived.connect(self._formulas_ready)
         formulas.serve(self._document)
 
     def show_block(self, block: Block) -> None:

@@ -10,7 +10,7 @@ import queue
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final, cast
@@ -37,7 +37,7 @@ OBJECT: Final = "\ufffc"  # what stands for a formula in a text document
 _TYPE: Final = int(QTextFormat.ObjectTypes.UserObject.value) + 1
 _SPAN: Final = int(QTextFormat.Property.UserProperty) + 2
 _SIZE: Final = int(QTextFormat.Property.UserProperty) + 3
-_POLL_MS: Final = 15
+_POLL_MS: Final = 40  # several formulas of one message come together, and it is placed and painted once
 _KEPT: Final = 2_000  # far more than can be near what is seen; about 10 KB each
 _LONGEST: Final = 2_000
 _LARGER: Final = 1.14  # the letters of the formula font are smaller than those of the text at one size
@@ -109,6 +109,10 @@ class Formulas(QObject):
     def key(self, span: Span, font: QFont) -> Key:
         """The formula of a span among letters of a font."""
         return Key(span.tex, span.display, _size(font), self._scale())
+
+    def knows(self, key: Key) -> bool:
+        """Whether a formula is drawn, or known to be beyond understanding."""
+        return key in self._known
 
     def find(self, key: Key) -> Drawn | None:
         """A formula's picture; None while it is being drawn."""
@@ -222,27 +226,29 @@ class _FormulaObject(QPyTextObject):
         self._formulas.paint(painter, QRectF(box), look)
 
 
-class FormulaWatch:
-    """Lets a view know when formulas are ready, while it waits for some.
+class FormulaWatch(QObject):
+    """Tells a view when a formula that it waits for is ready, and nothing of all the others."""
 
-    Args:
-        redraw: A method of the view.
-    """
+    arrived = Signal()
 
-    def __init__(self, formulas: Formulas, redraw: Callable[[], None]) -> None:
+    def __init__(self, formulas: Formulas, parent: QObject) -> None:
+        super().__init__(parent)
         self._formulas = formulas
-        self._redraw = redraw
-        self._waits = False
+        self._missing: frozenset[Key] = frozenset()
 
     def look_at(self, spans: Iterable[Span], font: QFont) -> None:
-        """Wait if one of these spans is a formula that is not drawn yet; else no more."""
-        missing = (span.tex and self._formulas.find(self._formulas.key(span, font)) is None for span in spans)
-        waits = any(list(missing))  # all are asked for
-        if waits and not self._waits:
-            self._formulas.ready.connect(self._redraw)
-        elif self._waits and not waits:
-            self._formulas.ready.disconnect(self._redraw)
-        self._waits = waits
+        """Wait for those of these spans that are formulas and not drawn yet, and for no others."""
+        keys = {self._formulas.key(span, font) for span in spans if span.tex}
+        missing = frozenset(key for key in keys if self._formulas.find(key) is None)
+        if missing and not self._missing:
+            self._formulas.ready.connect(self._ready)
+        elif self._missing and not missing:
+            self._formulas.ready.disconnect(self._ready)
+        self._missing = missing
+
+    def _ready(self) -> None:
+        if any(self._formulas.knows(key) for key in self._missing):
+            self.arrived.emit()
 
 
 def source_of(look: QTextFormat) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
@@ -49,6 +49,7 @@ class MessageBody(QWidget):
         self._tail: DocumentView | None = None
         self._plain = False
         self._width = 0
+        self._changed_from: int | None = None  # the first of the blocks that are to be placed again
         self._pressed_link = ""
         self._dimmed = False
         self.selection = BodySelection(self._views)
@@ -290,10 +291,19 @@ class MessageBody(QWidget):
         return ProseView(self._theme, self._formulas, self)
 
     def _block_changed(self) -> None:
+        """A block needs another height; those that change in one go are placed in one go."""
         view = self.sender()
         index = next((i for i, each in enumerate(self._views) if each is view), -1)
-        if index >= 0:
-            self._lay_out(index)
+        if index < 0:
+            return
+        if self._changed_from is None:
+            QTimer.singleShot(0, self, self._place_changed)
+        self._changed_from = index if self._changed_from is None else min(index, self._changed_from)
+
+    def _place_changed(self) -> None:
+        first, self._changed_from = self._changed_from, None
+        if first is not None:
+            self._lay_out(min(first, len(self._views)))
             self.height_changed.emit()
 
     def _show_tail(self, block: Block) -> None:

@@ -23,7 +23,8 @@ class ProseView(DocumentView):
     def __init__(self, theme: Theme, formulas: Formulas, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self._formulas = formulas
-        self._watch = FormulaWatch(formulas, self._formulas_ready)
+        self._watch = FormulaWatch(formulas, self)
+        self._watch.arrived.connect(self._formulas_ready)
         formulas.serve(self._document)
 
     def show_block(self, block: Block) -> None:

@@ -46,7 +46,8 @@ class TableView(SidewaysView):
     def __init__(self, theme: Theme, formulas: Formulas, parent: QWidget) -> None:
         super().__init__(theme, translate("table_view", "Scroll the table sideways"), parent)
         self._formulas = formulas
-        self._watch = FormulaWatch(formulas, self._formulas_ready)
+        self._watch = FormulaWatch(formulas, self)
+        self._watch.arrived.connect(self._formulas_ready)
         self._table: QTextTable | None = None
         self._natural: list[float] = []
         self._widths: list[float] = []  # as they are laid out

@@ -211,7 +211,7 @@ def test_what_is_read_stays_in_place_when_a_formula_above_it_is_drawn(chat: Chat
     bar.setValue(bar.maximum() // 2)
     reading = body.views[40]
     before, height = reading.mapTo(chat.viewport(), QPoint()).y(), body.height()
-    qtbot.waitUntil(lambda: not chat.formulas.busy)
+    qtbot.waitUntil(lambda: not chat.formulas.busy and body._changed_from is None)
     assert body.height() != height
     assert reading.mapTo(chat.viewport(), QPoint()).y() == before
 

@@ -216,7 +216,7 @@ def test_a_table_is_copied_with_its_cells(make_body: Any) -> None:
 
 
 def formulas_there(body: MessageBody, qtbot: Any) -> None:
-    qtbot.waitUntil(lambda: not body._formulas.busy)
+    qtbot.waitUntil(lambda: not body._formulas.busy and body._changed_from is None)
 
 
 def test_a_formula_takes_the_place_of_its_source_when_it_is_drawn(make_body: Any, qtbot: Any) -> None:
