@@ -10,6 +10,7 @@ from app.branch import Branch
 from app.draft import Draft
 from app.records import Conversation, StoredMessage, new_id
 from app.said import sound, sound_file
+from app.sampling import varied
 from app.turn import Turn, TurnOptions, count_left_out, prompt_messages
 from engine.chat import ChatRequest, Message
 
@@ -61,7 +62,9 @@ class Requests:
         if turn.begun is not None:
             messages = (*messages[:-1], replace(messages[-1], token_ids=turn.base_ids))
         request = self._request(turn.request_id, messages, turn.submitted_at)
-        return replace(request, continue_reply=turn.begun is not None)
+        again = turn.begun is None and self._branch.followed(turn.parent_id)
+        params = varied(request.params) if again and options.varies else request.params
+        return replace(request, params=params, continue_reply=turn.begun is not None)
 
     def draft(self, draft: Draft) -> ChatRequest:
         """What a question would ask, while it is still being written."""

@@ -14,6 +14,14 @@ log = logging.getLogger(__name__)
 _NAMES = frozenset(field.name for field in fields(SamplingParams))
 
 
+def varied(params: SamplingParams) -> SamplingParams:
+    """How another answer to the same question is sampled: what was greedy, with some temperature."""
+    if params.temperature > 0:
+        return params
+    usual = SamplingParams()
+    return replace(params, temperature=usual.temperature, top_k=usual.top_k, top_p=usual.top_p, min_p=usual.min_p)
+
+
 def sampling_of(settings: SamplingParams, own: Mapping[str, float | int | None]) -> SamplingParams:
     """The settings with a conversation's own values over them; one that is not allowed leaves the settings' value."""
     params = settings

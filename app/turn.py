@@ -33,6 +33,8 @@ class TurnOptions:
         problem: Why no model will be ready; empty while one is loading.
         overflow: What to do when the conversation outgrows the context.
         end_ids: Tokens of that model that end a reply.
+        varies: Whether another answer to the same question shall differ even if the first was greedy: the person chose
+            no manner of answering, so the same words once more would be of no use.
     """
 
     params: SamplingParams
@@ -41,6 +43,7 @@ class TurnOptions:
     problem: str = ""
     overflow: Overflow = "drop_oldest"
     end_ids: frozenset[int] = frozenset()
+    varies: bool = False
 
 
 class ThinkingClock:

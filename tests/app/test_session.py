@@ -386,3 +386,23 @@ def test_what_was_not_read_is_kept_with_the_answer(qtbot, ready_world):
     assert again.session.left_out_count == 3, "until the next answer is complete"
     qtbot.waitUntil(lambda: not again.session.busy)
     assert again.session.left_out_count == 0
+
+
+def test_another_answer_differs_from_a_greedy_one_unless_greedy_was_chosen(ready_world, qtbot):
+    world = ready_world(*[Reply(("So.",))] * 4)
+    world.settings.set_own_sampling({"temperature": 0.0, "repetition_penalty": 1.1})
+    session = world.session
+    session.send("Why?")
+    qtbot.waitUntil(lambda: not session.busy)
+    assert world.worker.requests[-1].params.temperature == 0
+    session.regenerate(session.messages()[-1].id)
+    qtbot.waitUntil(lambda: not session.busy)
+    again = world.worker.requests[-1].params
+    assert (again.temperature, again.repetition_penalty) == (0.7, 1.1)
+    session.edit(session.messages()[0].id, "Why not?")
+    qtbot.waitUntil(lambda: not session.busy)
+    assert world.worker.requests[-1].params.temperature == 0, "another question, its first answer"
+    world.settings.set("preset", "exact")
+    session.regenerate(session.messages()[-1].id)
+    qtbot.waitUntil(lambda: not session.busy)
+    assert world.worker.requests[-1].params.temperature == 0
