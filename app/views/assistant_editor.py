@@ -115,6 +115,7 @@ class AssistantEditor(QWidget):
         self._shipped.setVisible(not allowed)
         for line in (self.name_field, self.opening_field, self.prompt_field):
             line.setReadOnly(not allowed)
+            line.style().polish(line)  # what cannot be changed has another ground
         for control in (*self.icons, self.manner_field, self.model_field):
             control.setEnabled(allowed)
 

@@ -134,6 +134,9 @@ class StatusBar(QFrame):
             (why, True, less),
             (why, False, less),
             (short, False, less),
+            (short, False, less[1:]),
+            (short, False, ()),
+            ((), False, ()),
         ):
             self._device.show_groups(device)
             self._turn.show_groups(shown)

@@ -37,7 +37,7 @@ def seconds(value: float) -> str:
 
 def rate(value: float) -> str:
     """Tokens per second: "54.2", "0.85", "312"."""
-    return f"{value:.2f}" if value < 0.995 else f"{value:.1f}" if value < 199.95 else f"{value:.0f}"
+    return f"{value:.2f}" if value < 0.995 else f"{value:.1f}" if value < 199.95 else f"{value:,.0f}"
 
 
 def count(value: int) -> str:

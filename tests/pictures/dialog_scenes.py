@@ -33,7 +33,7 @@ def offer(stage: Stage) -> None:
 
 def download(stage: Stage) -> None:
     """The first start while the model is downloaded."""
-    step = LoadProgress("load", LoadStage.DOWNLOAD, 37_300_000, 98_362_432, f"Downloading {MODEL.label}")
+    step = LoadProgress("load", LoadStage.DOWNLOAD, 37_300_000, 98_362_432, f"Downloading {MODEL.label}: 37 of 98 MB")
     stage.window.start_page.show_offer(OFFER)
     stage.desktop.chats.model_changed.emit(ModelState("working", step=replace(step, done=1_000_000)))
     time.sleep(1.0)  # the rate is taken over some time
@@ -126,7 +126,10 @@ def importing(stage: Stage) -> None:
 def imported(stage: Stage) -> None:
     """What was read, and what was not."""
     stage.run("import_chats")
-    skipped = (Skipped("Holiday photos", "It holds images only."), Skipped("", "Its messages hang together nowhere."))
+    skipped = (
+        Skipped("Holiday photos", "It holds images only."),
+        Skipped("Untitled", "Its messages hang together nowhere."),
+    )
     path = Path("/home/me/Downloads/conversations.json")
     stage.of(ImportDialog).show_result(TransferResult(path, 212, 4, skipped, 2))
 

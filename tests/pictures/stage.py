@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 import time
@@ -129,6 +130,7 @@ class Stage:
         for thing in (self.window, self.desktop.theme):
             thing.deleteLater()
         settle()
+        gc.unfreeze()  # the program exempts what is alive when a model is ready; here another program follows
 
 
 def settle(milliseconds: int = 60) -> None:

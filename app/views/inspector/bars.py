@@ -28,7 +28,7 @@ def widths_of(values: Sequence[float], room: float) -> list[float]:
     if whole <= 0 or room <= 0:
         return [0.0 for _ in values]
     least = min(_LEAST, room / max(1, len(values)))
-    given = [0.0 if value <= 0 else max(least, room * value / whole) for value in values]
+    given = [0.0 if value <= 0 else max(least, room * (value / whole)) for value in values]
     over = sum(given) - room
     spare = sum(width - least for width in given if width > least)
     if over <= 0 or spare <= 0:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
-from PySide6.QtCore import QDateTime, QEvent, QLocale, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.theme import Theme
+from app.views import words
 from app.views.inspector.values import Chart, Line
 
 HEIGHT: Final = 168
@@ -183,8 +185,9 @@ class LineChart(QWidget):
         if not self._chart.x_is_time:
             return number_text(round(value, 2))
         low, high, _ = self._bounds()
-        when = QDateTime.fromSecsSinceEpoch(int(value))
-        return QLocale().toString(when, "d MMM HH:mm" if high - low < 2 * _DAY else "d MMM")
+        when = datetime.fromtimestamp(value)
+        day = words.day(when.date(), datetime.now().date())
+        return f"{day} {when:%H:%M}" if high - low < 2 * _DAY else day
 
 
 def nearest(line: Line, x: float) -> tuple[float, float]:

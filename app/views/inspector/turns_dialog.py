@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from PySide6.QtCore import (
     QAbstractTableModel,
-    QDateTime,
-    QLocale,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QSize,
     QSortFilterProxyModel,
     Qt,
     Signal,
@@ -21,10 +21,14 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QTableVie
 from app.i18n import translate
 from app.theme import Theme
 from app.turn_log import LoggedTurn
+from app.views import words
+from app.views.dialogs import fit
 from app.views.inspector import history_values
 
 _SORT_ROLE: Final = int(Qt.ItemDataRole.UserRole)
 _TEXT_COLUMNS: Final = 3
+_LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_RIGHT: Final = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -54,7 +58,7 @@ class TurnsModel(QAbstractTableModel):
         if role == _SORT_ROLE:
             return self._keys[index.row()][index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() >= _TEXT_COLUMNS:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            return _RIGHT
         return None
 
     def headerData(
@@ -62,6 +66,8 @@ class TurnsModel(QAbstractTableModel):
     ) -> Any:  # noqa: ANN401
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return self._headings[section]
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if section >= _TEXT_COLUMNS else _LEFT
         return None
 
 
@@ -74,7 +80,7 @@ class TurnsDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("sheet")
         self.setWindowTitle(translate("turns_dialog", "All turns"))
-        self.resize(1040, 560)
+        fit(self, QSize(theme.wide(1040), theme.wide(560)))
         self._model = TurnsModel(turns, self)
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSourceModel(self._model)
@@ -118,4 +124,5 @@ class TurnsDialog(QDialog):
 
 
 def _when(at: float) -> str:
-    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(at)), QLocale.FormatType.ShortFormat)
+    when = datetime.fromtimestamp(at)
+    return f"{words.day(when.date(), datetime.now().date())} {when:%H:%M}"
