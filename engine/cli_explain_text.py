@@ -75,7 +75,8 @@ def _speeds(trace: TurnTrace) -> Iterator[str]:
     percentiles = f"p95 {_ms(found.tpot_p95_ms)}, longest {_ms(found.tpot_max_ms)}"
     yield f"  then {_ms(found.tpot_p50_ms)} a token ({percentiles}); decode at {_rate(found.engine_rate)}"
     if trace.accepted:
-        yield f"  {trace.accepted:,} of {trace.drafted:,} drafted tokens were right and cost no step of their own"
+        drafted = f"{trace.accepted:,} of {trace.drafted:,} drafted tokens were right and cost no step of their own"
+        yield f"  {drafted}; a step took {_ms(found.step_ms)}"
 
 
 def _prefix(found: PrefixBreak) -> str:

@@ -44,6 +44,7 @@ class Figures:
         engine_rate: Tokens per second after the first, (n - 1) / (t_last - t_first).
         prefill_rate: Prompt tokens computed per second of prefill.
         stall_ms: Together, what the stalls took beyond a usual token.
+        step_ms: A usual step of the model, which where drafts are right makes several tokens.
     """
 
     wall_ms: float | None
@@ -54,6 +55,7 @@ class Figures:
     engine_rate: float | None
     prefill_rate: float | None
     stall_ms: float
+    step_ms: float | None = None
 
 
 def percentile(values: Sequence[float], fraction: float) -> float | None:
@@ -152,6 +154,7 @@ def figures(trace: TurnTrace) -> Figures:
         engine_rate=stats.decode_rate([at * TICK_MS / 1000 for at in trace.token_times]),
         prefill_rate=ratio(trace.computed_tokens or None, trace.phases.prefill),
         stall_ms=beyond,
+        step_ms=usual,
     )
 
 

@@ -249,7 +249,7 @@ def overhead(step_ms: float, reading_ms: float) -> str:
     """Bound by the interpreter."""
     return (
         f"A token takes {step_ms:,.1f} ms, of which reading memory would take {reading_ms:,.1f} ms: "
-        "decode is bound by the overhead of starting many small operations."
+        "the rest is the overhead of starting many small operations, and computing."
     )
 
 

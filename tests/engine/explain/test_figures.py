@@ -32,7 +32,7 @@ def test_the_figures_of_a_plain_turn():
     assert (found.tpot_p50_ms, found.tpot_p95_ms, found.tpot_max_ms) == pytest.approx((10, 10, 10))
     assert found.engine_rate == pytest.approx(100)
     assert found.prefill_rate == pytest.approx(200)
-    assert found.stall_ms == 0
+    assert (found.stall_ms, found.step_ms) == (0, pytest.approx(10))
 
 
 def test_a_turn_without_tokens_or_with_one_has_no_rates():
