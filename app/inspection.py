@@ -129,7 +129,9 @@ class Inspection(QObject):
     def _turn_changed(self, live: LiveTurn) -> None:
         """A turn began or ended: its figures are drawn a few times a second, not with every token."""
         if live.phase == "idle":
-            self._timer.stop()
+            if self._timer.isActive():
+                self._timer.stop()
+                QTimer.singleShot(0, self, self.refresh)
         elif not self._timer.isActive():
             self._message_id = ""
             self._timer.start()

@@ -268,5 +268,5 @@ class SearchResults(RowList):
     def _open(self, index: QModelIndex) -> None:
         row: FoundRow | None = index.data(ROW_ROLE) if index.isValid() else None
         if row is not None and row.hit is not None:
-            message_id = row.hit.message_id if row.kind == "hit" else ""
-            self.hit_opened.emit(row.hit.conversation_id, message_id, self._query)
+            # A title that was not found itself stands for the first place under it.
+            self.hit_opened.emit(row.hit.conversation_id, row.hit.message_id, self._query)
