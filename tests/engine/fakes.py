@@ -6,6 +6,7 @@ changes what is generated.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -138,7 +139,7 @@ class FakeRunner:
 
 def engine_with(runner: FakeRunner, chunk: int = 16, budget: int = 1 << 20) -> Engine:
     """An engine around a fake model."""
-    engine = Engine(EngineConfig(prefill_chunk=chunk), Path())
+    engine = Engine(EngineConfig(prefill_chunk=chunk), Path(os.devnull))  # nothing can be kept there
     info = ModelInfo("fake", "Fake", "fake", 0, runner.context_limit, "cpu", "a test", "float32", 1, 0, 8, 0.0)
     prompt = PromptBuilder(loquat_tokenizer(), CHATML)
     engine._model = LoadedModel(info, runner, prompt, KVStore(runner, budget), ChunkPacer(chunk))

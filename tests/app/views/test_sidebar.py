@@ -221,7 +221,7 @@ def test_arrows_and_enter_in_the_field_open_a_place_and_escape_ends_the_search(s
     QTest.keyClick(sidebar.search_field, Qt.Key.Key_Up)
     with qtbot.waitSignal(sidebar.hit_opened) as told:
         QTest.keyClick(sidebar.search_field, Qt.Key.Key_Return)
-    assert told.args == ["1", "", "cache"]  # the title opens the conversation
+    assert told.args == ["1", "m1", "cache"]  # a title that was not found itself leads to the first place
     with qtbot.waitSignal(sidebar.search_changed) as told:
         QTest.keyClick(sidebar.search_field, Qt.Key.Key_Escape)
     assert told.args == [""]
