@@ -137,9 +137,9 @@ class FakeRunner:
         return logits
 
 
-def engine_with(runner: FakeRunner, chunk: int = 16, budget: int = 1 << 20) -> Engine:
-    """An engine around a fake model."""
-    engine = Engine(EngineConfig(prefill_chunk=chunk), Path(os.devnull))  # nothing can be kept there
+def engine_with(runner: FakeRunner, chunk: int = 16, budget: int = 1 << 20, folder: Path = Path(os.devnull)) -> Engine:
+    """An engine around a fake model; without a folder it keeps nothing on disk."""
+    engine = Engine(EngineConfig(prefill_chunk=chunk), folder)
     info = ModelInfo("fake", "Fake", "fake", 0, runner.context_limit, "cpu", "a test", "float32", 1, 0, 8, 0.0)
     prompt = PromptBuilder(loquat_tokenizer(), CHATML)
     engine._model = LoadedModel(info, runner, prompt, KVStore(runner, budget), ChunkPacer(chunk))

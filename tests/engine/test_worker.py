@@ -43,7 +43,7 @@ class Running:
         self.events: queue.SimpleQueue = queue.SimpleQueue()
         self.worker = Worker(self.events.put, EngineConfig(), paths)
         if runner:
-            self.worker._engine = engine_with(runner)
+            self.worker._engine = engine_with(runner, folder=paths.cache)
         self.worker.start()
 
     def __enter__(self):
