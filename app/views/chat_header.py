@@ -18,6 +18,7 @@ from engine.events import InstalledModel, ModelInfo
 from engine.remote.servers import RemoteServer
 
 HEIGHT: Final = 52
+_FIGURE_SPACE: Final = "\u2007"  # as wide as a digit
 _SHORT: Final = 600  # below this width the inspector's button leaves its key out
 _CHIP_WIDTH: Final = 280
 _CHIP_EDGES: Final = 22  # padding and border in window.qss
@@ -251,9 +252,10 @@ class ChatHeader(QFrame):
     def _add_models(self, menu: Menu) -> None:
         """The models on this machine; which one is loaded at the start; and removing one that is not loaded."""
         loaded = self._info.name if self._info is not None else ""
-        for model in self._models:
-            place = _on(model.server) if model.server else words.size(model.nbytes)
-            action = menu.addAction(f"{model.label}\t{place}")
+        places = [_on(model.server) if model.server else words.size(model.nbytes) for model in self._models]
+        widest = max(map(len, places), default=0)
+        for model, place in zip(self._models, places, strict=True):
+            action = menu.addAction(f"{model.label}\t{place.rjust(widest, _FIGURE_SPACE)}")  # menus align it left
             action.setCheckable(True)
             action.setChecked(model.name == loaded)
             action.triggered.connect(lambda _=False, name=model.name: self.model_chosen.emit(name))

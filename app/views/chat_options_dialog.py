@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import presets
 from app.assistants import PLAIN, SAMPLING, Assistant
@@ -18,7 +18,9 @@ from app.setting import Setting
 from app.theme import Theme
 from app.views.controls import Label
 from app.views.dialogs import fit, make_button
+from app.views.row_list import GUTTER
 from app.views.setting_row import SettingRow
+from app.views.steady_area import SteadyArea
 
 _SIZE: Final = QSize(640, 660)
 _ASSISTANT: Final = "assistant"
@@ -151,17 +153,14 @@ class ChatOptionsDialog(QDialog):
         page = QWidget(self)
         page.setObjectName("sheet")
         rows = QVBoxLayout(page)
-        rows.setContentsMargins(24, 4, 24, 16)
+        rows.setContentsMargins(24, 4, 24 - GUTTER, 16)
         rows.setSpacing(0)
         for row in self._rows.values():
             rows.addWidget(row)
         rows.addStretch(1)
-        area = QScrollArea(self)
+        area = SteadyArea(self)
         area.setObjectName("settingsArea")
         area.setWidget(page)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 22, 0, 18)
         column.setSpacing(12)

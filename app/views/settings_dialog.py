@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -24,7 +23,9 @@ from app.setting import Setting
 from app.theme import Theme
 from app.views.controls import Label
 from app.views.dialogs import ConfirmDialog, fit, make_button
+from app.views.row_list import GUTTER
 from app.views.setting_row import SettingRow
+from app.views.steady_area import SteadyArea
 
 _SIZE: Final = QSize(720, 660)
 
@@ -69,7 +70,7 @@ class SettingsDialog(QDialog):
         self._search.setClearButtonEnabled(False)
         self._nothing = Label(theme, translate("settings_dialog", "No setting is called that."), "list", "muted")
         self._note = QFrame(self)
-        self._area = QScrollArea(self)
+        self._area = SteadyArea(self)
         self._page = QWidget(self)
         self._reload = make_button(theme, translate("settings_dialog", "Load the model again"), self, primary=True)
         self._reset_all = make_button(theme, translate("settings_dialog", "Reset all"), self)
@@ -175,11 +176,11 @@ class SettingsDialog(QDialog):
         column.addLayout(self._bottom())
         self._fill_note()
 
-    def _fill_page(self) -> QScrollArea:
+    def _fill_page(self) -> SteadyArea:
         page = self._page
         page.setObjectName("sheet")
         column = QVBoxLayout(page)
-        column.setContentsMargins(24, 4, 24, 16)
+        column.setContentsMargins(24, 4, 24 - GUTTER, 16)
         column.setSpacing(0)
         column.addWidget(self._nothing)
         for group, rows in groupby(self._rows, key=lambda row: row.setting.group):
@@ -194,9 +195,6 @@ class SettingsDialog(QDialog):
         area = self._area
         area.setObjectName("settingsArea")
         area.setWidget(page)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         return area
 
     def _bottom(self) -> QHBoxLayout:

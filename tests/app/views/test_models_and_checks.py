@@ -37,7 +37,7 @@ def entries(window: MainWindow) -> list[str]:
 def test_a_model_is_chosen_and_made_the_one_of_the_start(make_window: Any, qtbot: Any) -> None:
     window, world = two_models(make_window, qtbot)
     ticked = [action.text() for action in window.header.model_menu().actions() if action.isChecked()]
-    assert ticked == ["Scripted scripted\t93 MB"]
+    assert ticked == ["Scripted scripted\t\u200793 MB"]
     assert "Load this model at the start" not in entries(window), "it is already"
     choose(window, "Another model")
     qtbot.waitUntil(lambda: world.chats.model.info.name == "other" and world.chats.model.phase == "ready")
