@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from app.i18n import TRANSLATIONS, translate_marked
+from app.i18n import ENGLISH, TRANSLATIONS, language_in_force, translate_marked
 
 CONTEXT: Final = "engine"
 _VALUE: Final = re.compile(r"(\{\d\})")
@@ -40,6 +40,8 @@ class Template:
 
 def translated(sentence: str) -> str:
     """A sentence or phrase of the engine in the language in force; itself where there is no translation."""
+    if language_in_force() == ENGLISH:
+        return sentence
     if _JOINT in sentence:
         return _JOINT.join(translated(part) for part in sentence.split(_JOINT))
     for template in _templates():

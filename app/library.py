@@ -29,6 +29,7 @@ class Library(QObject):
         self._store = store
         self._conversations: dict[str, Conversation] = {}
         self._folders: dict[str, Folder] = {}
+        self._sorted: dict[str, tuple[Conversation, ...]] = {}  # until something changes: there may be ten thousand
 
     def read(self) -> None:
         """Read all from the store.
@@ -39,16 +40,21 @@ class Library(QObject):
         found = [*self._store.conversations(), *self._store.archived()]
         self._conversations = {conversation.id: conversation for conversation in found}
         self._folders = {folder.id: folder for folder in self._store.folders()}
+        self._sorted.clear()
 
     def conversations(self) -> tuple[Conversation, ...]:
         """Those in the list, the latest first."""
-        listed = (c for c in self._conversations.values() if c.archived_at is None)
-        return tuple(sorted(listed, key=lambda c: c.updated_at, reverse=True))
+        if "listed" not in self._sorted:
+            listed = (c for c in self._conversations.values() if c.archived_at is None)
+            self._sorted["listed"] = tuple(sorted(listed, key=lambda c: c.updated_at, reverse=True))
+        return self._sorted["listed"]
 
     def archived(self) -> tuple[Conversation, ...]:
         """Those that were put out of the list, the last one first."""
-        archived = (c for c in self._conversations.values() if c.archived_at is not None)
-        return tuple(sorted(archived, key=lambda c: c.archived_at or 0.0, reverse=True))
+        if "archived" not in self._sorted:
+            archived = (c for c in self._conversations.values() if c.archived_at is not None)
+            self._sorted["archived"] = tuple(sorted(archived, key=lambda c: c.archived_at or 0.0, reverse=True))
+        return self._sorted["archived"]
 
     def folders(self) -> tuple[Folder, ...]:
         """All folders, by name."""
@@ -61,6 +67,7 @@ class Library(QObject):
     def put(self, conversation: Conversation) -> None:
         """Take a conversation that is stored already, as it is now."""
         self._conversations[conversation.id] = conversation
+        self._sorted.clear()
         self.changed.emit()
 
     def rename(self, conversation_id: str, title: str) -> None:
@@ -119,6 +126,7 @@ class Library(QObject):
         """Take a conversation out; None if there is no such one."""
         conversation = self._conversations.pop(conversation_id, None)
         if conversation is not None:
+            self._sorted.clear()
             self._store.delete(conversation_id)
             self.changed.emit()
         return conversation

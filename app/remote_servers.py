@@ -18,7 +18,6 @@ from app.server_entry import ServerEntry, Tried
 from app.settings import write_atomically
 from engine.errors import Cancelled, EngineError
 from engine.keys import Keys
-from engine.remote.probe import probe
 from engine.remote.servers import RemoteServer, check_address, new_id, read_servers, servers_json
 
 _CLOSE_S: Final = 1.0
@@ -131,6 +130,8 @@ class RemoteServers(QObject):
             job()
 
     def _try(self, entry: ServerEntry, mark: object) -> None:
+        from engine.remote.probe import probe  # noqa: PLC0415 - asyncio would hold up every start
+
         try:
             server = RemoteServer(entry.id, entry.name or entry.address, check_address(entry.address))
             key = self._keys.get(entry.id) if entry.key is None and entry.id else entry.key or ""

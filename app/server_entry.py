@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from engine.remote.probe import Probe
+if TYPE_CHECKING:
+    from engine.remote.probe import Probe  # brings asyncio, which would hold up every start
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -117,20 +118,20 @@ class ChatColumn(QWidget):
             slot.view.show()
         return slot.view
 
-    def make_near(self, low: int, high: int) -> bool:
-        """Make the views of messages between two heights; whether there were any to make."""
-        made = False
+    def make_near(self, low: int, high: int, most: int = sys.maxsize) -> bool:
+        """Make the views of messages between two heights, so many at most; whether there were any to make."""
+        made = 0
         first = last = self.index_at(low)
         for index in range(first, len(self._slots)):
             if self._tops[index] > high:
                 break
             last = index
-            if self._slots[index].view is None:
+            if self._slots[index].view is None and made < most:
                 self.ensure(index)
-                made = True
+                made += 1
         if made:
             self._drop_far(first, last)
-        return made
+        return bool(made)
 
     def _drop_far(self, first: int, last: int) -> None:
         """Let views go that are far from those between two indices, so that a long way costs no memory."""
@@ -142,9 +143,16 @@ class ChatColumn(QWidget):
 
     # -- where they are ----------------------------------------------------------------------------------------
 
-    def anchor(self, y: int) -> Anchor:
-        """What is at a height."""
-        index = self.index_at(y)
+    def anchor(self, y: int, height: int) -> Anchor:
+        """What is seen first in a view that begins at `y`: a message that was made, if it shows one.
+
+        Of a message that was not made the height is an estimate: what is seen below it would move when it is made.
+        """
+        index = first = self.index_at(y)
+        while index < len(self._tops) and self._tops[index] < y + height and self._slots[index].view is None:
+            index += 1
+        if index >= len(self._tops) or self._slots[index].view is None:
+            index = first
         offset = y - (self._tops[index] if index < len(self._tops) else 0)
         view = self._slots[index].view if index < len(self._slots) else None
         return Anchor(index, *view.block_at(offset)) if view is not None else Anchor(index, -1, offset)

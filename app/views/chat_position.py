@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QObject, QRect, Signal
+from PySide6.QtCore import QObject, QRect, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea
 
 from app.views.chat_column import Anchor, ChatColumn
 from app.views.chat_find import Match
 
-_AHEAD: Final = 600  # pixels above and below the view in which messages are made before they are seen
+_AHEAD: Final = 600  # pixels above and below the view in which messages are made before they are seen, in idle time
 _NEAR_BOTTOM: Final = 8
 _ROUNDS: Final = 6  # in which the heights on the way to a far message settle
 _MARGIN: Final = 60  # a match nearer than this to an edge is not seen well
@@ -37,6 +37,9 @@ class ChatPosition(QObject):
         self._following = True
         self._moving = False  # the position is being set by this class, not by the reader
         self._anchor = Anchor(0, -1, 0)  # what stays at the top of the view while things change above it
+        self._ahead = QTimer(self)
+        self._ahead.setSingleShot(True)
+        self._ahead.timeout.connect(self._make_ahead)
         self._bar.rangeChanged.connect(self._range_changed)
         self._bar.valueChanged.connect(self._scrolled)
 
@@ -56,7 +59,7 @@ class ChatPosition(QObject):
 
     def stay(self) -> None:
         """Keep what is at the top now where it is, also at the end, until `settle`."""
-        self._anchor = self._column.anchor(self._bar.value())
+        self._anchor = self._seen_first()
         self._following = False
 
     def settle(self) -> None:
@@ -80,10 +83,10 @@ class ChatPosition(QObject):
             self._place_all()
             place = view.match_rect(match.block, match.number) if match.block >= 0 else QRect(0, 0, 1, 1)
             wanted = self._position_for(place.translated(0, column.tops[match.slot]), match.block < 0)
-            if wanted == self._bar.value() and not self._make_near():
+            if wanted == self._bar.value() and not self._make_seen():
                 break
             self._go_to(wanted)
-            self._anchor = column.anchor(self._bar.value())
+            self._anchor = self._seen_first()
             self.arrange()
         self.settle()
 
@@ -95,7 +98,7 @@ class ChatPosition(QObject):
             self.arrange()
 
     def arrange(self) -> None:
-        """Place all messages, making those near the view; what is at the top of the view stays where it is."""
+        """Place all messages, making those in view; what is at the top of the view stays where it is."""
         column = self._column
         column.set_room(self._area.width())
         column.waits = self._waits()
@@ -104,10 +107,10 @@ class ChatPosition(QObject):
             place = self._bar.maximum() if self._following else column.height_of(self._anchor)
             if place is not None:
                 self._go_to(place)
-            if not self._make_near():
+            if not self._make_seen():
                 break
         if self._following:
-            self._anchor = column.anchor(self._bar.value())
+            self._anchor = self._seen_first()
 
     def _place_all(self) -> None:
         """Place all messages. A shorter canvas moves the position: that is not the reader's doing."""
@@ -125,10 +128,20 @@ class ChatPosition(QObject):
             self._go_to(place)  # something may have changed in it above what is seen
         return placed
 
-    def _make_near(self) -> bool:
-        """Make the views of messages in and near the view; whether there were any to make."""
+    def _make_seen(self) -> bool:
+        """Make the views of messages in the view, those near it a moment later; whether there were any to make now."""
+        self._ahead.start()
         value = self._bar.value()
-        return self._column.make_near(value - _AHEAD, value + self._area.viewport().height() + _AHEAD)
+        return self._column.make_near(value, value + self._area.viewport().height())
+
+    def _make_ahead(self) -> None:
+        """Make one view near what is seen, and the next one when the window has done what else there is to do."""
+        value = self._bar.value()
+        if self._column.make_near(value - _AHEAD, value + self._area.viewport().height() + _AHEAD, most=1):
+            self.arrange()
+
+    def _seen_first(self) -> Anchor:
+        return self._column.anchor(self._bar.value(), self._area.viewport().height())
 
     def _position_for(self, place: QRect, at_top: bool) -> int:
         value, height = self._bar.value(), self._area.viewport().height()
@@ -145,8 +158,8 @@ class ChatPosition(QObject):
     def _scrolled(self, value: int) -> None:
         if not self._moving:
             self._following = self._at_end()
-            self._anchor = self._column.anchor(value)
-            if self._make_near():
+            self._anchor = self._seen_first()
+            if self._make_seen():
                 self.arrange()
         self.changed.emit()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
@@ -35,6 +36,7 @@ class ConversationList(RowList):
         self._theme = theme
         self._archive = archive
         self._listing = Listing()
+        self._shown = (self._listing, date.min)  # and the day on which its spans of time were told apart
         self.wishes = Wishes(self)
         self._model = ConversationModel(self)
         self._delegate = ConversationDelegate(theme, self._model, self)
@@ -70,15 +72,21 @@ class ConversationList(RowList):
 
     def show_listing(self, listing: Listing) -> None:
         """Show this; the row under the keyboard and the place scrolled to stay."""
-        self._listing = listing
         now = self._model.now
+        shown = (listing, date.fromtimestamp(now))
+        if shown != self._shown:
+            self._listing, self._shown = shown[0], shown
+            self._show_rows(now)
+        self.viewport().update()  # times have gone on
+
+    def _show_rows(self, now: float) -> None:
+        listing = self._listing
         rows = dated_rows(listing.conversations, listing.busy, now) if self._archive else rows_of(listing, now)
         current, place = self._key(self.currentIndex()), self.verticalScrollBar().value()
         if self._model.show(rows):
             self._set_current(self._model.index_of(current))
             self.executeDelayedItemsLayout()
             self.verticalScrollBar().setValue(place)
-        self.viewport().update()  # times have gone on
 
     def mark_open(self, conversation_id: str) -> None:
         """Mark the conversation on view, and bring it into view if it was another one before."""

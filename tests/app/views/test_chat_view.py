@@ -83,8 +83,9 @@ def test_what_is_read_stays_in_place_while_messages_above_it_are_made(chat: Chat
         assert view.y() - bar.value() == before + 100 or bar.value() == 0
 
 
-def test_the_column_is_680_wide_and_narrower_where_it_must(chat: ChatView) -> None:
+def test_the_column_is_680_wide_and_narrower_where_it_must(chat: ChatView, qtbot: Any) -> None:
     chat.show_thread([question(), answer()], LiveTurn())
+    qtbot.waitUntil(lambda: len(chat.message_views()) == 2)  # what is not seen yet is made in idle time
     assert chat.message_views()[1].width() == COLUMN
     chat.resize(400, 600)
     assert chat.message_views()[1].width() == 360

@@ -144,7 +144,7 @@ def test_stepping_leaves_what_is_above_where_it_is(make_window: Any, qtbot: Any)
     bar = window.chat.verticalScrollBar()
     top = answer.mapTo(window.chat.viewport(), answer.rect().topLeft()).y()
     click(answer.action_row.stepper.back_button)
-    assert texts(window)[-1] == long, "what followed the first version came back"
+    qtbot.waitUntil(lambda: texts(window)[-1] == long)  # what followed the first version came back
     assert answer.mapTo(window.chat.viewport(), answer.rect().topLeft()).y() == top
     assert bar.value() < bar.maximum()
     assert not window.chat.following
