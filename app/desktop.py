@@ -20,6 +20,7 @@ from app.crash import CrashGuard, CrashReport
 from app.declarations import REBUILDS
 from app.engine_bridge import EngineBridge, WorkerFactory
 from app.experiments import Experiments
+from app.first_model import FirstModel
 from app.i18n import translate
 from app.live import Notice
 from app.logging_setup import start_logging
@@ -64,6 +65,7 @@ class Desktop:
         self.bridge = EngineBridge(make_worker)
         self.chats = Chats(self.store, self.bridge, self.settings)
         self.chats.model_changed.connect(collector.model_changed)
+        self.first_model = FirstModel(self.chats)
         self.experiments = Experiments(self.bridge)
         self.servers = RemoteServers(paths.config / SERVERS, self.bridge.keys)
         self.bridge.arrived.connect(self.experiments.apply, Qt.ConnectionType.QueuedConnection)
@@ -95,6 +97,8 @@ class Desktop:
 
     def _attend(self) -> None:
         self.presence.attend(self.window)
+        self.window.start_page.show_offer(self.first_model.offer)
+        self.first_model.offered.connect(self.window.start_page.show_offer)
         self.conductor.quick_ask_requested.connect(self.presence.toggle_quick_ask)
         self.conductor.quit_requested.connect(self._app.quit)
 
@@ -114,9 +118,9 @@ class Desktop:
         self.conductor.transfers.close()
         self.window, self.conductor = self._make_window()
         self._attend()
-        self.window.show_inspector(inspected)
         if before.isVisible():
             self.window.show()
+        self.window.show_inspector(inspected)
         if place is not None:
             self.conductor.dialogs.show_settings(place)
         before.hide()
@@ -127,7 +131,7 @@ class Desktop:
         self.chats.restore(new)
         for sentence in self._start_notices:
             self.chats.notice.emit(Notice(sentence))
-        self._first_paint = FirstPaint(self.window, lambda: self.chats.load_model(model))
+        self._first_paint = FirstPaint(self.window, lambda: self.first_model.begin(model))
         self.window.show()
 
     def raise_window(self) -> None:

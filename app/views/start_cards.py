@@ -118,6 +118,7 @@ class SetupCard(QFrame):
         self._theme = theme
         self._offer: Offer | None = None
         self._model = ModelState()
+        self._begun = False  # before it is known which models there are, nothing is missing yet
         self._title = Label(theme, "", "button")
         self._words = Label(theme, "", "list", "muted")
         self._words.setWordWrap(True)
@@ -153,7 +154,8 @@ class SetupCard(QFrame):
     def _show(self) -> None:
         step = self._model.step
         downloading = self._model.phase == "working" and step is not None and step.stage is LoadStage.DOWNLOAD
-        absent = self._model.phase in ("none", "failed")
+        self._begun = self._begun or self._offer is not None or self._model.phase != "none"
+        absent = self._begun and self._model.phase in ("none", "failed")
         self.setVisible(self._model.info is None and (downloading or absent))
         self.get_button.setVisible(absent)
         if downloading and step is not None:

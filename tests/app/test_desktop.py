@@ -123,8 +123,10 @@ class Paints(QObject):
 def make_desktop(qtbot, loquat_home):
     made = []
 
-    def make(*replies, worker=FakeWorker):
+    def make(*replies, worker=FakeWorker, models=None):
         desktop = Desktop(QApplication.instance(), loquat_home, partial(worker, replies=replies))
+        if models is not None:
+            desktop.bridge._worker.models = list(models)
         made.append(desktop)
         return desktop
 
@@ -185,3 +187,49 @@ def test_what_was_put_aside_at_the_start_is_told_in_the_window(qtbot, make_deskt
     desktop.show()
     qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
     assert [("settings" in n.sentence, "damaged" in n.sentence) for n in notices] == [(True, True), (False, True)]
+
+
+def test_the_first_start_fetches_nothing_unasked(qtbot, make_desktop):
+    desktop = make_desktop(models=())
+    desktop.show()
+    card = desktop.window.start_page.setup_card
+    qtbot.waitUntil(lambda: card.isVisible() and "Download" in card.get_button.text())
+    assert desktop.chats.model.phase == "none"
+    card.get_button.click()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    assert not card.isVisible()
+
+
+def test_another_language_is_spoken_at_once_and_what_is_written_stays(qtbot, make_desktop):
+    desktop = make_desktop()
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    before = desktop.window
+    before.composer.type("half a thought")
+    before.show_inspector(True)
+    desktop.conductor.dialogs.show_settings()
+    desktop.settings.set("language", "zh_CN")
+    qtbot.waitUntil(lambda: desktop.window is not before)
+    assert desktop.window.sidebar.search_field.placeholderText() == "搜索全部对话"
+    assert desktop.window.composer.text == "half a thought"
+    assert desktop.window.inspector_shown
+    assert desktop.conductor.dialogs.settings_place() is not None
+    desktop.settings.set("text_size", "120")
+    desktop.settings.set("language", "en")
+    qtbot.waitUntil(lambda: desktop.window.sidebar.search_field.placeholderText() == "Search all chats")
+
+
+def test_a_quick_question_is_asked_beside_the_window_and_goes_on_in_it(qtbot, make_desktop):
+    desktop = make_desktop(Reply(("Quick.",)))
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    quick = desktop.presence.quick
+    desktop.presence.toggle_quick_ask()
+    qtbot.waitUntil(quick.isVisible)
+    quick.asked.emit("Quick question?")
+    qtbot.waitUntil(lambda: len(desktop.chats.conversations()) == 1)
+    qtbot.waitUntil(lambda: "Quick." in quick.answer.text)
+    assert desktop.chats.current.messages() == ()
+    quick.opened.emit()
+    assert not quick.isVisible()
+    assert [m.content for m in desktop.chats.current.messages()] == ["Quick question?", "Quick."]

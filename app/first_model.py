@@ -1,0 +1,46 @@
+"""Which model the program begins with: the one that is here, or an offer to get one. Nothing is fetched unasked."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.chats import Chats
+from app.live import ModelState
+from app.views.start_cards import Offer
+from engine.models.catalogue import DEFAULT_MODEL
+
+
+class FirstModel(QObject):
+    """Asks once which models there are; what the person does meanwhile comes first."""
+
+    offered = Signal(object)  # Offer, or None when it is no longer to be shown
+
+    def __init__(self, chats: Chats, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._chats = chats
+        self.offer: Offer | None = None
+        chats.model_changed.connect(self._model_changed)
+
+    def begin(self, name: str | None) -> None:
+        """Load this model, or the default one if there are models at all."""
+        if name is not None:
+            self._chats.load_model(name)
+            return
+        self._chats.models.changed.connect(self._known, Qt.ConnectionType.SingleShotConnection)
+        self._chats.models.refresh()
+
+    def _known(self, models: tuple[object, ...]) -> None:
+        if self._chats.model.phase != "none":
+            return
+        if models:
+            self._chats.load_model(None)
+        else:
+            self._tell(Offer(DEFAULT_MODEL.label, DEFAULT_MODEL.nbytes))
+
+    def _model_changed(self, model: ModelState) -> None:
+        if self.offer is not None and model.info is not None:
+            self._tell(None)
+
+    def _tell(self, offer: Offer | None) -> None:
+        self.offer = offer
+        self.offered.emit(offer)
