@@ -1,128 +1,39 @@
-"""Markdown to document blocks: pure, no Qt.
-
-A block is a leaf (paragraph, heading, code, table, rule); the lists and quotes that it stands in are its frames.
-So a list is as many blocks as it has items, and each can be drawn as soon as it is complete.
-"""
+"""Markdown to document blocks: pure, no Qt."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-from app.i18n import translate
+from app.blocks import (
+    BULLETS,
+    DONE,
+    TODO,
+    Align,
+    Block,
+    Code,
+    Formula,
+    Frame,
+    Frames,
+    Heading,
+    Paragraph,
+    Rule,
+    Span,
+    Table,
+)
 from app.markdown_math import STREAMING, Source, use_math
 
-Align = Literal["left", "center", "right"]
-BULLETS: Final = ("•", "◦", "▪")
-TODO, DONE = "☐", "☑"  # the markers of a task list
 _TASKS: Final = {"[ ] ": TODO, "[x] ": DONE, "[X] ": DONE}
 _DEEPEST: Final = 6  # lists and quotes in one another that are shown as such
 _DATA_SHOWN: Final = 24
 _LEAVES: Final = ("inline", "fence", "code_block", "math_block", "hr", "list_item_open", "blockquote_open")
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Text of one format; a line break is a newline in it.
-
-    Attributes:
-        link: The address this text leads to, or empty.
-        tex: The LaTeX of a formula, whose source is `text`; empty in all other spans.
-        display: Whether a formula asks for the large form.
-    """
-
-    text: str
-    bold: bool = False
-    italic: bool = False
-    strike: bool = False
-    code: bool = False
-    link: str = ""
-    tex: str = ""
-    display: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A list item or a quote around a block.
-
-    Attributes:
-        marker: What stands before the first block of an item: a bullet, "1." or a box; empty for later blocks and
-            quotes.
-    """
-
-    kind: Literal["item", "quote"]
-    marker: str = ""
-
-
-Frames = tuple[Frame, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """Running text."""
-
-    spans: tuple[Span, ...]
-    frames: Frames = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A title of level 1 to 6."""
-
-    level: int
-    spans: tuple[Span, ...]
-    frames: Frames = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """Literal text. `closed` is False while a fence still waits for its end."""
-
-    text: str
-    language: str = ""
-    closed: bool = True
-    frames: Frames = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A header row and rows, each a tuple of cells, each cell a tuple of spans."""
-
-    aligns: tuple[Align, ...]
-    header: tuple[tuple[Span, ...], ...]
-    rows: tuple[tuple[tuple[Span, ...], ...], ...]
-    frames: Frames = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A formula on lines of its own. `closed` is False while its end is still to come; then `tex` is empty.
-
-    Attributes:
-        text: As it was written.
-    """
-
-    text: str
-    tex: str = ""
-    closed: bool = True
-    frames: Frames = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A horizontal line."""
-
-    frames: Frames = ()
-
-
-Block = Paragraph | Heading | Code | Table | Formula | Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,20 +320,4 @@ def _literal(token: Token) -> tuple[str, bool]:
             return "\n", False
         case "code_inline":
             return token.content, True
-        case "image":
-            shown = token.content or translate("markdown", "no description")
-            return f"[image: {shown}] ({token.attrs.get('src', '')})", False
     return token.content, False
-
-
-def plain_text(block: Block) -> str:
-    """What a reader sees of a block, as text."""
-    match block:
-        case Paragraph() | Heading():
-            return "".join(span.text for span in block.spans)
-        case Code() | Formula():
-            return block.text
-        case Table():
-            rows = (block.header, *block.rows)
-            return "\n".join("\t".join("".join(span.text for span in cell) for cell in row) for row in rows)
-    return ""

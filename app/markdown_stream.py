@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.markdown import Block, Code, Outline, Paragraph, Span, outline, parse
+from app.blocks import Block, Code, Paragraph, Span
+from app.markdown import Outline, outline, parse
 
 # The last line, before its newline, is kept back where more of it could change what it is: a marker alone, the
 # beginning of a fence, a row of a table.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.markdown import Block, Paragraph, Span, outline
+from app.blocks import Block, Paragraph, Span
+from app.markdown import outline
 
 PLAIN_FIRST: Final = 4_000  # characters of a question that are shown at first
 _PLAIN_PAGE: Final = 40_000

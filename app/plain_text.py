@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from app.markdown import Block, Code, Formula, Frames, Heading, Paragraph, Rule, Span, Table
+from app.blocks import Block, Code, Formula, Frames, Heading, Paragraph, Rule, Span, Table
 
 PICTURE: Final = "\ufffc"  # stands for a formula where text is looked through: it is drawn, not written
 _RULE: Final = "―" * 10

@@ -8,7 +8,8 @@ from PySide6.QtCore import QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QScrollArea
 
-from app.markdown import parse, plain_text
+from app.blocks import plain_text
+from app.markdown import parse
 from app.thinking import split
 from app.views.chat_column import ChatColumn
 from app.views.message_view import MessageView

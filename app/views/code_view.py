@@ -10,9 +10,9 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from app.blocks import Block, Code
 from app.highlight import highlight, prepare
 from app.i18n import translate
-from app.markdown import Block, Code
 from app.theme import Theme
 from app.views.code_colours import CodeColours
 from app.views.controls import CopyButton

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from app.markdown import DONE, TODO, Block, Frames, Heading, Paragraph, plain_text
+from app.blocks import DONE, TODO, Block, Frames, Heading, Paragraph, plain_text
 from app.plain_text import Query, searchable, utf16_length
 from app.theme import Theme
 from app.views.formulas import OBJECT

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextBlockFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from app.blocks import Block, Formula, Span
 from app.i18n import translate
-from app.markdown import Block, Formula, Span
 from app.theme import Theme
 from app.views.formulas import OBJECT, Formulas, FormulaWatch
 from app.views.rich_text import block_format, insert_code, new_document

@@ -30,7 +30,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
-from app.markdown import Span
+from app.blocks import Span
 from app.theme import Theme
 
 OBJECT: Final = "\ufffc"  # what stands for a formula in a text document

@@ -9,8 +9,9 @@ from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
+from app.blocks import Block, Code, Formula, Heading, Paragraph, Rule, Table
 from app.i18n import translate
-from app.markdown import Block, Code, Formula, Heading, Paragraph, Rule, Table, parse
+from app.markdown import parse
 from app.markdown_stream import BlockStream
 from app.pages import PlainPages
 from app.plain_text import Query

@@ -7,8 +7,8 @@ from typing import Final
 from PySide6.QtCore import QRect, Signal
 from PySide6.QtWidgets import QWidget
 
+from app.blocks import Block
 from app.i18n import translate
-from app.markdown import Block
 from app.pages import Pages, pages_of
 from app.records import StoredMessage
 from app.theme import Theme

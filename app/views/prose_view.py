@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from app.markdown import Block, Heading, Paragraph, Rule, Span
+from app.blocks import Block, Heading, Paragraph, Rule, Span
 from app.plain_text import PICTURE, utf16_length
 from app.theme import Theme
 from app.views.document_view import DocumentView

@@ -22,8 +22,8 @@ from PySide6.QtGui import (
     QTextOption,
 )
 
+from app.blocks import Heading, Paragraph, Span
 from app.highlight import Piece
-from app.markdown import Heading, Paragraph, Span
 from app.theme import LINE_HEIGHT, FontRole, Theme
 from app.views.formulas import OBJECT, Formulas, source_of
 

@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from app.blocks import Align, Block, Span, Table, plain_text
 from app.i18n import translate
-from app.markdown import Align, Block, Span, Table, plain_text
 from app.plain_text import PICTURE
 from app.theme import Theme
 from app.views.formulas import Formulas, FormulaWatch

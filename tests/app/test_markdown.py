@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.markdown import DONE, TODO, Code, Formula, Frame, Heading, Paragraph, Rule, Span, Table, parse, plain_text
+from app.blocks import DONE, TODO, Code, Formula, Frame, Heading, Paragraph, Rule, Span, Table, plain_text
+from app.markdown import parse
 from app.markdown_stream import BlockStream, close_open_inline
 from tests.app.views.conftest import DOCUMENT
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.markdown import Block, parse, plain_text
+from app.blocks import Block, plain_text
+from app.markdown import parse
 from app.pages import MARKDOWN_PAGE, PLAIN_FIRST, MarkdownPages, PlainPages
 
 

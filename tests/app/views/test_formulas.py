@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
-from app.markdown import Span
+from app.blocks import Span
 from app.theme import Theme
 from app.views.formulas import Drawn, Formulas, Key, draw
 

@@ -11,7 +11,8 @@ from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.markdown import Code, parse
+from app.blocks import Code
+from app.markdown import parse
 from app.plain_text import Query
 from app.theme import Theme
 from app.views.code_view import CodeView
