@@ -100,15 +100,20 @@ def summary(runs: list[dict[str, Any]]) -> str:
     first, best = runs[0], runs[-1]
     usable = [run["usable_s"] for run in runs]
     found, shown = (sorted(best[name]) for name in ("found_ms", "shown_ms"))
+    worked = statistics.median(run["usable_cpu_s"] for run in runs)
     lines = [
         f"start to a painted window that took a key: {' '.join(f'{each:.2f}' for each in usable)} s"
-        f" (median {statistics.median(usable):.2f}; of it imports {best['imported_s']:.2f})",
+        f" (median {statistics.median(usable):.2f}; of it imports {best['imported_s']:.2f}; processor {worked:.2f})",
         f"{len(found)} searches, asked to answered: median {statistics.median(found):.0f} ms, worst {found[-1]:.0f} ms",
         f"typed to painted, with the wait for more letters: median {statistics.median(shown):.0f} ms, "
         f"worst {shown[-1]:.0f} ms",
         f"a chat of {LONG_MESSAGES} messages opened and painted in {best['opened_s']:.2f} s"
-        f" (first start: {first['opened_s']:.2f} s)",
-        f"GUI gaps in ms: {best['gaps']}",
+        f" (processor {best['opened_cpu_s']:.2f} s; first start: {first['opened_s']:.2f} s)",
+        f"{'ms between ticks':<18} {'median':>7} {'p99':>7} {'longest':>8}   of it the window's own work: p99, longest",
+        *(
+            f"{phase:<18} {gaps[0]:>7.1f} {gaps[1]:>7.1f} {gaps[2]:>8.1f}   {work[1]:>7.1f} {work[2]:>8.1f}"
+            for (phase, gaps), work in zip(best["gaps"].items(), best["work"].values(), strict=True)
+        ),
         f"palette over all chats open in {best['palette_s']:.2f} s",
     ]
     return "\n".join(lines)
