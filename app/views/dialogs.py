@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from typing import Final
+
+from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
 from app.views.controls import Label
+
+_OPENED: Final = ("http", "https", "mailto")
 
 
 def make_button(theme: Theme, label: str, parent: QWidget, primary: bool = False) -> QPushButton:
@@ -97,16 +101,28 @@ class ConfirmDialog(SheetDialog):
 
 
 class LinkDialog(SheetDialog):
-    """Shows the address of a link; accepted means that it may be opened in the browser."""
+    """Shows the address of a link; accepted means that it may be opened in the browser.
+
+    An answer may name anything as an address, such as a file of this machine or what starts another program: only web
+    and mail addresses can be opened.
+    """
 
     def __init__(self, theme: Theme, address: str, parent: QWidget | None = None) -> None:
-        title = translate("dialogs", "Open this link?")
-        super().__init__(theme, title, translate("dialogs", "It opens in your browser, outside Loquat."), parent)
+        may_open = QUrl(address).scheme().lower() in _OPENED
+        title, sentence = (
+            translate("dialogs", "Open this link?"),
+            translate("dialogs", "It opens in your browser, outside Loquat."),
+        )
+        if not may_open:
+            title = translate("dialogs", "The address of this link")
+            sentence = translate("dialogs", "Loquat opens web and mail addresses only. This one you can copy.")
+        super().__init__(theme, title, sentence, parent)
         self.resize(theme.wide(480), 0)
         self.address_field = self.add_text(address, translate("dialogs", "Address of the link"), 2)
         copy = self.add_button(translate("dialogs", "Copy address"))
         cancel = self.add_button(translate("dialogs", "Cancel"))
         self.open_button = self.add_button(translate("dialogs", "Open"), primary=True)
+        self.open_button.setVisible(may_open)
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(address))
         cancel.clicked.connect(self.reject)
         self.open_button.clicked.connect(self.accept)

@@ -1548,6 +1548,14 @@
         <translation>复制地址</translation>
     </message>
     <message>
+        <source>The address of this link</source>
+        <translation>此链接的地址</translation>
+    </message>
+    <message>
+        <source>Loquat opens web and mail addresses only. This one you can copy.</source>
+        <translation>Loquat 只打开网页和邮件地址。此地址可以复制。</translation>
+    </message>
+    <message>
         <source>It opens in your browser, outside Loquat.</source>
         <translation>将在浏览器中打开，不在 Loquat 内。</translation>
     </message>

@@ -201,7 +201,7 @@ def test_the_theme_is_changed_from_the_menu_live(make_window: Any, qtbot: Any) -
     window, world = make_window()
     ask(window, "Why?")
     qtbot.waitUntil(lambda: bool(answers(window)) and idle(world))
-    menu = window.header.theme_menu()
+    menu = next(action.menu() for action in window.header.more_menu().actions() if action.text() == "Light or dark")
     assert [action.text() for action in menu.actions()] == ["As the system says", "Light", "Dark"]
     menu.actions()[2].trigger()
     assert world.settings.get("theme") == "dark"
@@ -242,6 +242,18 @@ def test_a_link_is_opened_only_after_its_address_was_shown(
     assert opened == []
     dialog.open_button.click()
     assert opened == ["https://example.org/a?b=c"]
+
+
+@pytest.mark.parametrize(
+    "address", ["smb://host/share", "/usr/bin/env", "run.sh", "ms-settings:about", "FILE:///etc/hosts"]
+)
+def test_what_is_no_web_address_cannot_be_opened(make_window: Any, address: str) -> None:
+    window, _ = make_window()
+    window.chat.link_activated.emit(address)
+    dialog = window.findChild(LinkDialog)
+    assert dialog is not None
+    assert dialog.address_field.toPlainText() == address
+    assert not dialog.open_button.isVisible()
 
 
 def test_a_crash_is_shown_with_all_there_is_to_copy(make_window: Any, qtbot: Any) -> None:
