@@ -7,7 +7,7 @@ import json
 from PySide6.QtCore import QObject
 
 from app.chats import Chats
-from app.live import LiveTurn, Notice
+from app.live import LiveTurn
 from app.search import Search
 from app.session import Session
 from app.settings import Settings
@@ -43,8 +43,8 @@ class Organizing(QObject):
         sidebar.folders_folded.connect(self._keep_folded)
         sidebar.search_changed.connect(self._look_for)
         sidebar.hit_opened.connect(self._open_hit)
-        self._search.found.connect(self._show_found)
-        self._search.failed.connect(self._say)
+        self._search.found.connect(sidebar.show_results)
+        self._search.failed.connect(sidebar.show_search_problem)
         self._window.header.rename_requested.connect(self.rename)
         self._window.header.archive_requested.connect(self.archive)
         self._window.header.delete_requested.connect(self.delete)
@@ -137,10 +137,6 @@ class Organizing(QObject):
         else:
             self._window.sidebar.show_results(None)
 
-    def _show_found(self, result: object) -> None:
-        if self._window.sidebar.search_field.wanted:
-            self._window.sidebar.show_results(result)  # type: ignore[arg-type]
-
     def _open_hit(self, conversation_id: str, message_id: str, query: str) -> None:
         self._chats.open(conversation_id)
         if message_id:
@@ -153,6 +149,3 @@ class Organizing(QObject):
         session = self._chats.current
         if session is not None and session.show_message(message_id):
             self._window.chat.scroll_to(message_id, query)
-
-    def _say(self, sentence: str) -> None:
-        self._window.notices.show_notice(Notice(sentence))

@@ -60,11 +60,6 @@ class ChatFind(QObject):
         self._brief.timeout.connect(self.clear)
 
     @property
-    def query(self) -> Query | None:
-        """What is looked for."""
-        return self._query
-
-    @property
     def counting(self) -> bool:
         """Whether some messages have not been looked through yet."""
         return self._timer.isActive()

@@ -224,18 +224,13 @@ class ChatHeader(QFrame):
         menu.addAction(translate("chat_header", "Export all chats…")).triggered.connect(self.export_all_requested)
         menu.addAction(translate("chat_header", "Import chats…")).triggered.connect(self.import_requested)
         menu.addSeparator()
-        self._fill_theme_menu(menu.add_submenu(translate("chat_header", "Light or dark")))
+        self._add_themes(menu.add_submenu(translate("chat_header", "Light or dark")))
         settings = menu.addAction(translate("chat_header", "Settings…") + "\tCtrl+,")
         settings.triggered.connect(self.settings_requested)
         return menu
 
-    def theme_menu(self) -> Menu:
+    def _add_themes(self, menu: Menu) -> None:
         """The three choices, the one in force ticked."""
-        menu = Menu(self._theme, self)
-        self._fill_theme_menu(menu)
-        return menu
-
-    def _fill_theme_menu(self, menu: Menu) -> None:
         names: dict[ThemeChoice, str] = {
             "system": translate("chat_header", "As the system says"),
             "light": translate("chat_header", "Light"),

@@ -255,13 +255,6 @@ class ChatView(QScrollArea):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         self._find.clear()
 
-    def find_text(self, text: str, step: int = 0) -> None:
-        """Look for words, or with a step go so many matches on or back."""
-        if self._find.query is None or self._find.query.text != text:
-            self._look_for(text)
-        elif step:
-            self._find.step(step)
-
     def scroll_to(self, message_id: str, text: str = "") -> None:
         """Bring a message into view, and for a moment show where any of some words stand in it."""
         index = self._column.index_of_message(message_id)

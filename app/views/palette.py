@@ -48,7 +48,6 @@ class Palette(QWidget):
     """Lies over its parent while it is open; closes by Escape, a click beside it, or a choice."""
 
     chosen = Signal(str)  # the id of an entry
-    query_changed = Signal(str)
     closed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -135,10 +134,9 @@ class Palette(QWidget):
         self._field.setTextMargins(10, 0, 10, 0)
         self._nothing.setContentsMargins(12, 4, 12, 8)
 
-    def _query(self, text: str) -> None:
+    def _query(self) -> None:
         self._refresh()
         self._list.announce()
-        self.query_changed.emit(text)
 
     def _refresh(self) -> None:
         self._list.show_rows(_rows(self._search.find(self._field.text())))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -207,8 +207,3 @@ def _loaded(entry: ModelEntry, config: EngineConfig, cache: Path) -> Iterator[tu
 def _compared(name: str, label: str, sides: dict[str, Callable[[], float]], runs: int, limit: float) -> Figure:
     values = medians(alternate(sides, runs))
     return Figure(name, label, "ms", {**values, "ratio": values["reuse"] / values["fresh"], "limit": limit})
-
-
-def all_held(figures: Sequence[Figure]) -> bool:
-    """Whether every figure that has a limit keeps it."""
-    return all(figure.held is not False for figure in figures)

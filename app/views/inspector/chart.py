@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -193,10 +192,3 @@ class LineChart(QWidget):
 def nearest(line: Line, x: float) -> tuple[float, float]:
     """The point of a line that was measured nearest to x."""
     return min(line.points, key=lambda point: abs(point[0] - x))
-
-
-def thinned(points: Sequence[tuple[float, float]], most: int) -> tuple[tuple[float, float], ...]:
-    """At most so many points, the highest of each neighbourhood, for lines longer than the screen is wide."""
-    each = -(-len(points) // most)
-    groups = (points[first : first + each] for first in range(0, len(points), each))
-    return tuple(max(group, key=lambda point: point[1]) for group in groups)

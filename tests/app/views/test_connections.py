@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,16 @@ def ask(window: MainWindow, world: Any, qtbot: Any, text: str) -> None:
 
 def contents(world: Any) -> list[str]:
     return [message.content for message in world.session.messages()]
+
+
+@pytest.mark.expects_log("a search failed")
+def test_a_search_that_fails_says_so_in_the_place_of_what_was_found(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    with sqlite3.connect(world.store.path) as db:
+        db.execute("DROP TABLE title_text")
+    db.close()
+    window.sidebar.search_field.setText("ships")
+    qtbot.waitUntil(lambda: "cannot be searched" in window.sidebar.sentence)
 
 
 def test_every_declared_action_runs(make_window: Any, qtbot: Any) -> None:

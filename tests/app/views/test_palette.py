@@ -120,10 +120,8 @@ def test_the_field_is_empty_when_it_opens_again(palette: Any) -> None:
     assert len(palette.list.rows) == 7
 
 
-def test_what_is_typed_is_told_and_stays_when_more_entries_come(palette: Any, qtbot: Any) -> None:
-    with qtbot.waitSignal(palette.query_changed) as told:
-        QTest.keyClicks(palette.field, "p")
-    assert told.args == ["p"]
+def test_what_is_typed_stays_when_more_entries_come(palette: Any) -> None:
+    QTest.keyClicks(palette.field, "p")
     palette.show_entries((*ENTRIES, PaletteEntry("c2", "Poem", "", "Chats")))
     assert palette.field.text() == "p"
     assert "Poem" in labels(palette)
