@@ -15,6 +15,7 @@ from engine.paths import default_paths
 COMMANDS = {  # with what each does, for `loquat --help`
     "chat": "chat in the terminal",
     "serve": "serve a model to other programs, as OpenAI's API does",
+    "generate": "complete a file of prompts offline, several at once",
     "models": "list, add or remove models, or choose the default",
     "plan": "show what a model takes in memory, and what fits beside it",
     "explain": "answer a turn or two and say where the time went",

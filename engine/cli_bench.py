@@ -61,7 +61,9 @@ def _parser() -> Parser:
     start.set_defaults(measure=_start)
     kv = benches.add_parser("kv", help="keys and values in fewer bits: quality, memory and speed of each format")
     kv.set_defaults(measure=_kv)
-    for bench in (turns, kv, benches.choices["prefill"], benches.choices["decode"], start):
+    batch = benches.add_parser("batch", help="several sequences in one pass, and when more of them stop paying")
+    batch.set_defaults(measure=_batch)
+    for bench in (turns, kv, batch, benches.choices["prefill"], benches.choices["decode"], start):
         _add_common(bench)
     return parser
 
@@ -89,6 +91,12 @@ def _kv(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:
 
     dtype = "float32" if options.dtype == "auto" else options.dtype
     return bench_kv(entry, KvOptions(dtype=dtype, runs=options.runs, threads=options.threads))
+
+
+def _batch(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:
+    from engine.bench.batch import BatchOptions, bench_batch
+
+    return bench_batch(entry, BatchOptions(runs=options.runs, dtype=options.dtype, threads=options.threads))
 
 
 def _forward(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:

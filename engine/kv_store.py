@@ -78,6 +78,11 @@ class KVStore:
         self._roomy: set[str] = set()  # left for another conversation with room for tokens to come
 
     @property
+    def budget(self) -> int:
+        """Most bytes that all caches together may hold."""
+        return self._budget
+
+    @property
     def nbytes(self) -> int:
         """Memory held by all caches, in bytes."""
         return sum(cache.nbytes for cache in self._caches.values())

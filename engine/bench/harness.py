@@ -76,7 +76,7 @@ class Report:
     """The figures of one benchmark.
 
     Attributes:
-        bench: "turns", "prefill", "decode", "start" or "kv".
+        bench: "turns", "prefill", "decode", "start", "kv" or "batch".
         about: What ran where: model, machine, threads, runs.
         figures: In order.
     """

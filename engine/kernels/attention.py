@@ -194,7 +194,7 @@ def _reaches(start: int, row: int, groups: int, span: int) -> bool:
 
 
 @kernel
-def _attend_group(model: Any, layer: Any, head: int, first: int, count: int, start: int, scratch: int) -> None:
+def attend_group(model: Any, layer: Any, head: int, first: int, count: int, start: int, scratch: int) -> None:
     """Queries first .. first + count - 1 of a head over all their spans, into `attended`."""
     groups, head_dim = model.heads // model.kv_heads, model.head_dim
     stride = HEAD + 4 * head_dim
@@ -227,7 +227,7 @@ def attend(model: Any, layer: Any, start: int, scratch: int, counter: int) -> No
         # The last queries see most keys: they come first, so that no thread is left with a large share at the end.
         head, group = unit % model.kv_heads, per_head - 1 - unit // model.kv_heads
         first = group * ROW_GROUP
-        _attend_group(model, layer, head, first, min(ROW_GROUP, rows - first), start, scratch)
+        attend_group(model, layer, head, first, min(ROW_GROUP, rows - first), start, scratch)
         unit = fetch_add(counter, 1)
 
 

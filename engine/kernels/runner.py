@@ -13,6 +13,7 @@ from engine.decoder.config import DecoderConfig
 from engine.decoder.rope import RopeTable
 from engine.errors import BadRequest
 from engine.kernels.cache import CacheShape, KernelCache
+from engine.kernels.many import forward_many
 from engine.kernels.step import forward
 from engine.kernels.team import Team
 from engine.kernels.weights import KernelWeights, check_sizes
@@ -133,6 +134,38 @@ class KernelRunner:
         logits = self._pass((token_id,), cache, cache.length, 1)[0]
         cache.advance(1)
         return logits
+
+    @property
+    def most_sequences(self) -> int:
+        """Most sequences of one `decode_many`."""
+        return CHUNK
+
+    def decode_many(self, token_ids: Sequence[int], caches: Sequence[KernelCache]) -> Tensor:
+        """Read one token of each of several sequences in one pass, append it to its cache.
+
+        Args:
+            token_ids: One a cache, at most `most_sequences`.
+            caches: All different.
+
+        Returns:
+            Logits, float32 on the CPU, shape [sequences, vocab_size]; each row has the bits that `decode` gives.
+
+        Raises:
+            BadRequest: An id is not in the vocabulary.
+            ContextFull: A cache is full; none has been appended to.
+        """
+        self._check(token_ids)
+        for cache in caches:
+            cache.reserve(1)
+        count, work = len(caches), self._work
+        logits = work.logits(count)
+        many = work.bind_many(caches)
+        work.ids[:count] = token_ids
+        records = (work.models.ctypes.data, work.layers.ctypes.data, work.matrices.ctypes.data)
+        self._team.run(partial(forward_many, *records, *many.addresses))
+        for cache in caches:
+            cache.advance(1)
+        return torch.from_numpy(logits[:, : self.vocab_size].copy())
 
     def _check(self, ids: Sequence[int]) -> None:
         if not ids:

@@ -6,6 +6,7 @@ their shares from a counter, so a thread that is slowed down holds up nobody; a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from numba.np.numpy_support import carray
@@ -34,7 +35,7 @@ EXTRA: Final = 4  # phases after the last layer, and the barrier's counter
 
 
 @kernel
-def _counter(model: Any, phase: int) -> int:
+def counter_of(model: Any, phase: int) -> int:
     """The counter of a phase; number 0 is the barrier's."""
     return model.counters + LINE * (phase + 1)
 
@@ -98,7 +99,7 @@ def _write_value(model: Any, layer: Any, head: int, position: int, value: int) -
 
 
 @kernel
-def _spread_token(model: Any, layer: Any, matrix: Any, start: int, token: int, scratch: int) -> None:
+def spread_token(model: Any, layer: Any, matrix: Any, start: int, token: int, scratch: int) -> None:
     """One token's queries to their place by head, its keys and values into the cache."""
     heads, kv_heads, head_dim = model.heads, model.kv_heads, model.head_dim
     groups = heads // kv_heads
@@ -124,7 +125,7 @@ def _spread_rows(model: Any, layer: Any, matrix: Any, start: int, scratch: int, 
     block = start // 16 + fetch_add(counter, 1)
     while block * 16 < start + model.tokens:
         for position in range(max(start, block * 16), min(start + model.tokens, block * 16 + 16)):
-            _spread_token(model, layer, matrix, start, position - start, scratch)
+            spread_token(model, layer, matrix, start, position - start, scratch)
         block = start // 16 + fetch_add(counter, 1)
 
 
@@ -177,18 +178,18 @@ def _attention_half(
     """Queries, keys and values, attention, output matrix; the barriers passed so far."""
     phase = PHASES * index + 1
     qkv, output = matrices[4 * index], matrices[4 * index + 1]
-    matmul(qkv, 0, model.tokens, model.xq, model.qkv, _counter(model, phase), threads)
+    matmul(qkv, 0, model.tokens, model.xq, model.qkv, counter_of(model, phase), threads)
     barrier(model.counters, arrivals + threads)
-    _spread_rows(model, layer, qkv, start, scratch, _counter(model, phase + 1))
+    _spread_rows(model, layer, qkv, start, scratch, counter_of(model, phase + 1))
     barrier(model.counters, arrivals + 2 * threads)
     if model.tokens <= SPLIT_TOKENS:
-        attend_spans(model, layer, start, scratch, _counter(model, phase + 2))
+        attend_spans(model, layer, start, scratch, counter_of(model, phase + 2))
     else:
-        attend(model, layer, start, scratch, _counter(model, phase + 2))
+        attend(model, layer, start, scratch, counter_of(model, phase + 2))
     barrier(model.counters, arrivals + 3 * threads)
-    _attended_rows(model, layer, start, scratch, _counter(model, phase + 3))
+    _attended_rows(model, layer, start, scratch, counter_of(model, phase + 3))
     barrier(model.counters, arrivals + 4 * threads)
-    matmul(output, 0, model.tokens, model.aq, model.added, _counter(model, phase + 4), threads)
+    matmul(output, 0, model.tokens, model.aq, model.added, counter_of(model, phase + 4), threads)
     barrier(model.counters, arrivals + 5 * threads)
     return arrivals + 5 * threads
 
@@ -197,9 +198,9 @@ def _attention_half(
 def _mlp_half(model: Any, matrices: Any, index: int, scratch: int, threads: int, arrivals: int) -> int:
     """Gate and up, activation, down; the barriers passed so far."""
     phase = PHASES * index + 7
-    _gated(model, matrices[4 * index + 2], scratch, _counter(model, phase), threads)
+    _gated(model, matrices[4 * index + 2], scratch, counter_of(model, phase), threads)
     barrier(model.counters, arrivals + threads)
-    matmul(matrices[4 * index + 3], 0, model.tokens, model.hq, model.added, _counter(model, phase + 1), threads)
+    matmul(matrices[4 * index + 3], 0, model.tokens, model.hq, model.added, counter_of(model, phase + 1), threads)
     barrier(model.counters, arrivals + 2 * threads)
     return arrivals + 2 * threads
 
@@ -218,41 +219,52 @@ def _finish_logits(model: Any, matrix: Any, first: int, count: int) -> None:
 @kernel
 def _logits(model: Any, matrix: Any, keep: int, phase: int, threads: int, arrivals: int) -> None:
     """The head over the last `keep` tokens."""
-    matmul(matrix, model.tokens - keep, keep, model.xq, model.logits, _counter(model, phase), threads)
+    matmul(matrix, model.tokens - keep, keep, model.xq, model.logits, counter_of(model, phase), threads)
     if model.logit_scale != 1.0 or model.logit_softcap != 0.0:
         barrier(model.counters, arrivals + threads)
-        share = fetch_add(_counter(model, phase + 1), 1)
+        share = fetch_add(counter_of(model, phase + 1), 1)
         while share < keep * matrix.tiles // 64 + 1:
             _finish_logits(model, matrix, share * 64, min(64, keep * matrix.tiles - share * 64))
-            share = fetch_add(_counter(model, phase + 1), 1)
+            share = fetch_add(counter_of(model, phase + 1), 1)
 
 
-@kernel
-def _pass(models: Any, layers: Any, matrices: Any, start: int, keep: int, thread: int, threads: int) -> None:
-    """The whole forward pass, as one of `threads` threads runs it."""
-    model = models[0]
-    scratch = model.scratch + model.scratch_bytes * thread
-    arrivals = threads
-    _embed_rows(model, matrices[4 * model.layers + 1], layers[0].attention_norm, scratch, _counter(model, 0))
-    barrier(model.counters, arrivals)
-    for index in range(model.layers):
-        layer = layers[index]
-        arrivals = _attention_half(model, layer, matrices, index, start, scratch, threads, arrivals)
-        output = matrices[4 * index + 1]
-        counter = _counter(model, PHASES * index + 6)
-        _add_rows(model, output, layer.attention_post_norm, layer.mlp_norm, scratch, counter)
-        arrivals += threads
+def pass_with(attention_half: Callable[..., Any]) -> Callable[..., Any]:
+    """The whole forward pass, as one of `threads` threads runs it, with one kind of attention half.
+
+    Args:
+        attention_half: As `_attention_half`; told `where` the tokens of the pass stand.
+    """
+
+    @kernel
+    def whole(models: Any, layers: Any, matrices: Any, where: Any, keep: int, thread: int, threads: int) -> None:
+        model = models[0]
+        scratch = model.scratch + model.scratch_bytes * thread
+        arrivals = threads
+        _embed_rows(model, matrices[4 * model.layers + 1], layers[0].attention_norm, scratch, counter_of(model, 0))
         barrier(model.counters, arrivals)
-        arrivals = _mlp_half(model, matrices, index, scratch, threads, arrivals)
-        down = matrices[4 * index + 3]
-        norm = layers[index + 1].attention_norm if index + 1 < model.layers else model.final_norm
-        counter = _counter(model, PHASES * index + 9)
-        _add_rows(model, down, layer.mlp_post_norm, norm, scratch, counter)
-        arrivals += threads
-        barrier(model.counters, arrivals)
-    if keep > 0:
-        phase = PHASES * model.layers + 1
-        _logits(model, matrices[4 * model.layers], keep, phase, threads, arrivals)
+        for index in range(model.layers):
+            layer = layers[index]
+            arrivals = attention_half(model, layer, matrices, index, where, scratch, threads, arrivals)
+            output = matrices[4 * index + 1]
+            counter = counter_of(model, PHASES * index + 6)
+            _add_rows(model, output, layer.attention_post_norm, layer.mlp_norm, scratch, counter)
+            arrivals += threads
+            barrier(model.counters, arrivals)
+            arrivals = _mlp_half(model, matrices, index, scratch, threads, arrivals)
+            down = matrices[4 * index + 3]
+            norm = layers[index + 1].attention_norm if index + 1 < model.layers else model.final_norm
+            counter = counter_of(model, PHASES * index + 9)
+            _add_rows(model, down, layer.mlp_post_norm, norm, scratch, counter)
+            arrivals += threads
+            barrier(model.counters, arrivals)
+        if keep > 0:
+            phase = PHASES * model.layers + 1
+            _logits(model, matrices[4 * model.layers], keep, phase, threads, arrivals)
+
+    return whole
+
+
+_pass = pass_with(_attention_half)
 
 
 @entry("void(int64, int64, int64, int64, int64, int64, int64)")

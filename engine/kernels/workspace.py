@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -40,6 +42,26 @@ def aligned(nbytes: int, alignment: int = 64) -> Bytes:
 
 def _address(array: NDArray[Any] | None) -> int:
     return 0 if array is None else array.ctypes.data
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """The records of a pass over several sequences, alive as long as it runs.
+
+    Attributes:
+        models: A plan.MODEL record each.
+        layers: Their plan.LAYER records, [sequences, layers].
+        starts: int64: tokens in each cache.
+    """
+
+    models: NDArray[Any]
+    layers: NDArray[Any]
+    starts: NDArray[np.int64]
+
+    @property
+    def addresses(self) -> tuple[int, int, int]:
+        """Of the three."""
+        return self.models.ctypes.data, self.layers.ctypes.data, self.starts.ctypes.data
 
 
 class Workspace:
@@ -86,6 +108,22 @@ class Workspace:
         self.models["capacity"] = cache.capacity
         self.models["tokens"] = tokens
         self._buffers["counters"][...] = 0
+
+    def bind_many(self, caches: Sequence[KernelCache]) -> Many:
+        """Point records at one cache each, and get ready for a pass of one token of each."""
+        count = len(caches)
+        self.bind(max(caches, key=lambda cache: cache.capacity), count)
+        models, layers = np.repeat(self.models, count), np.tile(self.layers, (count, 1))
+        models["tokens"] = 1
+        models["capacity"] = [cache.capacity for cache in caches]
+        attended = 4 * self._config.heads * self._config.head_dim
+        rows = np.arange(count)
+        models["qkv"] += rows * int(self.matrices["tiles"][0]) * 64
+        models["queries"] += rows * attended
+        models["attended"] += rows * attended
+        layers["keys"] = [cache.addresses[0] for cache in caches]
+        layers["values"] = [cache.addresses[1] for cache in caches]
+        return Many(models, layers, np.array([cache.length for cache in caches], np.int64))
 
     def _make_room(self, positions: int) -> None:
         """For caches of so many positions: cosines and sines, and slots for partial attention."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from engine.errors import ServerFailed
+from engine.errors import BadRequest, ServerFailed
 from engine.remote.servers import RemoteServer
 
 LONGEST_WAIT_S: Final = 20.0  # that a server may ask for and be given
@@ -27,7 +27,7 @@ class Fault:
         retry_s: Seconds after which it may be sent once more; None where that makes no sense.
     """
 
-    error: ServerFailed
+    error: ServerFailed | BadRequest
     retry_s: float | None = None
 
 
@@ -118,7 +118,8 @@ def _status_fault(error: Exception, server: RemoteServer, model: str, detail: st
     if 300 <= status < 400:
         sentence = f"The server at {server.host} sends requests on to another address; use that one instead."
         return Fault(ServerFailed(sentence, detail))
-    return Fault(ServerFailed(f"The server {name} refuses the request (error {status}): {said}", detail))
+    refused = BadRequest(f"The server {name} refuses the request (error {status}): {said}", detail)
+    return Fault(refused)
 
 
 def _busy_fault(server: RemoteServer, retry_after: float | None, detail: str) -> Fault:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Any, Final
 
 from engine.chat import ChatRequest, RequestHandle
-from engine.errors import Cancelled, ServerFailed
+from engine.errors import BadRequest, Cancelled, ServerFailed
 from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta
 from engine.explain.served import PATH, served_trace
 from engine.explain.trace import ModelFacts, TurnTrace
@@ -162,7 +162,7 @@ class RemoteTurn:
         except Exception as error:
             raise self._broken(error) from error
 
-    def _broken(self, error: Exception) -> ServerFailed:
+    def _broken(self, error: Exception) -> ServerFailed | BadRequest:
         import openai
 
         fault = fault_of(error, self._server, self._model).error

@@ -12,7 +12,7 @@ import pytest
 
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.config import GREEDY
-from engine.errors import ServerFailed
+from engine.errors import BadRequest, EngineError, ServerFailed
 from engine.events import Finished, FinishReason, PrefillProgress, TextDelta
 from engine.remote.engine import RemoteEngine
 from engine.remote.link import Link
@@ -23,10 +23,10 @@ from tests.engine.remote.scripted import Exchange, refuses, says
 REQUEST = ChatRequest("r", (Message("user", "Why?"),), GREEDY)
 
 
-def outcome(engine: RemoteEngine) -> tuple[str, ServerFailed]:
+def outcome(engine: RemoteEngine) -> tuple[str, EngineError]:
     """The text that came, and the error after it."""
     texts: list[str] = []
-    with pytest.raises(ServerFailed) as caught:
+    with pytest.raises((ServerFailed, BadRequest)) as caught:
         texts.extend(event.text for event in engine.stream(REQUEST) if isinstance(event, TextDelta))
     return "".join(texts), caught.value
 
