@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Final, cast
 from unicodedata import bidirectional
 
@@ -88,7 +89,7 @@ def span_format(span: Span, theme: Theme) -> QTextCharFormat:
 def insert_spans(cursor: QTextCursor, spans: Sequence[Span], theme: Theme, formulas: Formulas) -> None:
     """Write spans at the cursor; a line break stays inside the paragraph."""
     shown = [drawable(span, cursor.document().defaultFont(), formulas) for span in spans]
-    for span, following in zip(shown, (*shown[1:], None), strict=True):
+    for span, following in zip_longest(shown, shown[1:]):
         if span.tex:
             color = theme.color("link" if span.link else "text")
             cursor.insertText(OBJECT, formulas.format(span, cursor.document().defaultFont(), color))

@@ -77,6 +77,14 @@ def test_a_definition_at_the_end_corrects_what_was_drawn_before(make_body: Any) 
     assert state(body) == state(fresh(make_body, text))
 
 
+@pytest.mark.parametrize("text", ["#", "- ", "1. ", "> - ", "a\n\n## \n\nb", "| a |\n|---|\n|  |"])
+def test_what_has_no_words_yet_is_drawn(make_body: Any, text: str) -> None:
+    body = make_body()
+    body.append(text)
+    body.finish(text)
+    assert body.height_for(400) > 0
+
+
 def test_finished_blocks_are_not_touched_again(make_body: Any) -> None:
     body = make_body()
     body.append("First **paragraph**.\n\n```py\nx = 1\n```\n\nThe ta")
