@@ -32,7 +32,7 @@ ENGINE: Final = "engine"  # the context of its sentences
 # Put together from a number and a noun, or out of reach of the search below.
 PHRASES: Final = ("{0} thread", "{0} threads")
 # Modules of the engine that write to the terminal or to developers only.
-SILENT: Final = re.compile(r"server|cli.*|bench|verify|pre_tokenizers|titles|target|heads|step|cache_folder|units")
+SILENT: Final = re.compile(r"server|cli.*|bench|verify|pre_tokenizers|titles|target|heads|step|cache_folder|units|jsonl_.*|batch")
 # Looked for in other programs' words, names of formats, and detail that reaches nobody.
 NEVER_SHOWN: Final = re.compile(
     r"connection broken by|No matching distribution found|no space left on device|not enough space on the disk"
