@@ -15,9 +15,7 @@ _MOST_LINES: Final = 1_500
 _LITTLE: Final = 1.25  # what is longer than a page by no more than this is shown whole
 
 
-class PlainPages:
-    """A text as it was written."""
-
+class _Pages:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
@@ -31,6 +29,10 @@ class PlainPages:
     def done(self) -> bool:
         """Whether all has been told."""
         return self._at >= len(self._text)
+
+
+class PlainPages(_Pages):
+    """A text as it was written."""
 
     def next(self) -> tuple[Block, ...]:
         """The next page, as paragraphs that follow each other without a gap."""
@@ -52,7 +54,7 @@ class PlainPages:
         return line if line > self._at else at
 
 
-class MarkdownPages:
+class MarkdownPages(_Pages):
     """An answer; cut only between its blocks, unless one is longer than the largest page.
 
     Args:
@@ -60,19 +62,8 @@ class MarkdownPages:
     """
 
     def __init__(self, text: str, page: int = MARKDOWN_PAGE) -> None:
-        self._text = text
+        super().__init__(text)
         self._page = page
-        self._at = 0
-
-    @property
-    def shown(self) -> int:
-        """Characters told so far."""
-        return self._at
-
-    @property
-    def done(self) -> bool:
-        """Whether all has been told."""
-        return self._at >= len(self._text)
 
     def next(self) -> tuple[Block, ...]:
         """The blocks of the next page."""

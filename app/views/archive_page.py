@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.i18n import translate
 from app.records import Conversation
 from app.theme import Theme
-from app.views.controls import IconButton, Label
+from app.views.controls import IconButton, Label, claim_escape
 from app.views.conversation_list import ConversationList
 from app.views.conversation_rows import Listing
 
@@ -49,12 +49,7 @@ class ArchivePage(QWidget):
             self.left.emit()
 
     def event(self, event: QEvent) -> bool:
-        # The window's Escape stops an answer; here it goes back.
-        escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if event.type() == QEvent.Type.ShortcutOverride and escape:
-            event.accept()
-            return True
-        return super().event(event)
+        return claim_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -14,20 +13,20 @@ from app.i18n import translate
 from app.live import LiveTurn, ModelState
 from app.records import StoredMessage, Version
 from app.theme import Theme
-from app.views.chat_column import COLUMN, MARGIN, ChatColumn
+from app.views.chat_column import ChatColumn
 from app.views.chat_find import ChatFind, Match
 from app.views.chat_position import ChatPosition
 from app.views.chat_selection import ChatSelection
 from app.views.controls import IconButton, is_typing
+from app.views.drawing_time import DrawingTime
 from app.views.find_bar import FindBar
 from app.views.formulas import Formulas
 from app.views.jump_button import JumpButton
 from app.views.left_out_line import LeftOutLine
 from app.views.message_view import MessageView
-from app.views.slots import Slot
+from app.views.slots import Slot, common_length
 from app.views.waiting_line import WaitingLine
 
-__all__ = ["COLUMN", "MARGIN", "ChatView"]
 _FIND_GAP: Final = 12
 
 
@@ -52,8 +51,7 @@ class ChatView(QScrollArea):
         self._formulas = Formulas(theme, self)
         self._live = LiveTurn()
         self._versions: Mapping[str, Version] = {}
-        self._drawing_s = 0.0
-        self._flushes = 0
+        self._drawing = DrawingTime()
         self._column = ChatColumn(theme, self._make)
         self._position = ChatPosition(self._column, self, self._waits)
         self._selection = ChatSelection(self._column, self)
@@ -119,12 +117,12 @@ class ChatView(QScrollArea):
         """Seconds that laying out and painting the latest answer have taken since it began to be written."""
         view = self._column.slots[-1].view if self._column.slots else None
         painted = view.painted_s if view is not None and not view.is_question else 0.0
-        return self._drawing_s + painted
+        return self._drawing.seconds + painted
 
     @property
     def flushes(self) -> int:
         """How many times text of the latest answer has been put on the screen since it began to be written."""
-        return self._flushes
+        return self._drawing.times
 
     def message_views(self) -> tuple[MessageView, ...]:
         """Those that have been made so far, from top to bottom."""
@@ -143,9 +141,7 @@ class ChatView(QScrollArea):
         """Show another branch of the conversation; what both have in common stays where it is."""
         self._position.stay()
         slots = self._column.slots
-        pairs = zip(slots, messages, strict=False)
-        same = next((i for i, (slot, new) in enumerate(pairs) if slot.message.id != new.id), None)
-        same = min(len(slots), len(messages)) if same is None else same
+        same = common_length(slots, messages)
         if same < min(len(slots), len(messages)) and slots[same].can_become(messages[same]):
             self._become(slots[same], messages[same])
             same += 1
@@ -178,7 +174,7 @@ class ChatView(QScrollArea):
         """Show a new message at the end; a question of the person's own brings the end into view."""
         if message.role == "user":
             self._position.follow()
-        self._drawing_s, self._flushes = 0.0, 0
+        self._drawing = DrawingTime()
         self._column.add(message)
         self._mark_last()
         self._position.arrange()
@@ -187,24 +183,21 @@ class ChatView(QScrollArea):
     def append_text(self, message_id: str, text: str) -> None:
         """Add text to the answer that is being written."""
         index = self._column.index_of_message(message_id)
-        if index < 0:
-            return
-        begun = time.perf_counter()
-        self._column.ensure(index).append(text)
-        self._flushes += 1
-        self._drawing_s += time.perf_counter() - begun
+        if index >= 0:
+            with self._drawing.measured():
+                self._column.ensure(index).append(text)
+            self._drawing.times += 1
 
     def finish_message(self, message: StoredMessage) -> None:
         """Show an answer as it ended."""
         index = self._column.index_of_message(message.id)
         if index < 0:
             return
-        begun = time.perf_counter()
         slot = self._column.slots[index]
         slot.message = message
         if slot.view is not None:
-            slot.view.finish(message)
-        self._drawing_s += time.perf_counter() - begun
+            with self._drawing.measured():
+                slot.view.finish(message)
         self._find.refresh()
 
     def resume_message(self, message: StoredMessage) -> None:
@@ -214,7 +207,7 @@ class ChatView(QScrollArea):
             slot = self._column.slots[index]
             slot.message = message
             slot.discard()
-            self._drawing_s, self._flushes = 0.0, 0
+            self._drawing = DrawingTime()
             self._column.ensure(index)
             self._position.arrange()
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QEnterEvent, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QRegion, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
 from app.i18n import translate
@@ -20,6 +21,23 @@ def is_typing(event: QKeyEvent) -> bool:
     """Whether a key writes a character, so that a widget that takes no text may hand it on to the composer."""
     commands = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
     return event.text().isprintable() and bool(event.text().strip()) and not event.modifiers() & commands
+
+
+def claim_escape(event: QEvent, wanted: Callable[[], bool] = lambda: True) -> bool:
+    """Have Escape come here, and not to the window's shortcut, which stops an answer.
+
+    Args:
+        event: Any event of the widget; Qt asks by one of them.
+        wanted: Whether the widget has a use for Escape now.
+
+    Returns:
+        Whether it was that question, and the answer was yes.
+    """
+    asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+    if not asked or event.key() != Qt.Key.Key_Escape or not wanted():  # type: ignore[attr-defined]
+        return False
+    event.accept()
+    return True
 
 
 def plain_tip(text: str) -> str:
@@ -40,6 +58,7 @@ class QuietButton(QAbstractButton):
         self.setToolTip(plain_tip(name))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # drawn anew when the mouse comes or goes
 
     def set_revealed(self, revealed: bool) -> None:
         """Draw the words, or leave the place empty; it stays reachable with the keyboard."""
@@ -55,14 +74,6 @@ class QuietButton(QAbstractButton):
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self.text()) + 16, metrics.height() + 8)
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        super().enterEvent(event)
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self.revealed:
@@ -118,17 +129,10 @@ class IconButton(QAbstractButton):
         self.setToolTip(plain_tip(name))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # drawn anew when the mouse comes or goes
 
     def sizeHint(self) -> QSize:
         return QSize(self._side, self._side)
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        super().enterEvent(event)
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.attachments import kind_of_drop
 from app.theme import Theme
+from app.views.controls import claim_escape
 
 _MAX_LINES: Final = 10
 _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -124,11 +125,7 @@ class MessageEditor(Editor):
         return bool(modifiers & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier))
 
     def event(self, event: QEvent) -> bool:
-        """Take Escape before the window's shortcut does, which would stop an answer."""
-        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
-            event.accept()
-            return True
-        return super().event(event)
+        return claim_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not self.composing:
@@ -181,9 +178,7 @@ class QuestionEditor(Editor):
         self.move_to_end()
 
     def event(self, event: QEvent) -> bool:
-        escape = event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape  # type: ignore[attr-defined]
-        if escape and (self.holds_escape or self.composing):
-            event.accept()
+        if claim_escape(event, lambda: self.holds_escape or self.composing):
             return True
         # Qt moves the focus by Tab before `keyPressEvent` is called.
         if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab and self._offer(event):  # type: ignore[attr-defined]

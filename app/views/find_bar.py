@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QStyle, QStyleOpti
 
 from app.i18n import translate
 from app.theme import Theme
-from app.views.controls import IconButton, Label
+from app.views.controls import IconButton, Label, claim_escape
 
 _SIDE: Final = 28
 _WIDTH: Final = 340
@@ -24,11 +24,7 @@ class FindField(QLineEdit):
     escaped = Signal()
 
     def event(self, event: QEvent) -> bool:
-        """Take Escape before the window's shortcut does, which would stop an answer."""
-        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
-            event.accept()
-            return True
-        return super().event(event)
+        return claim_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _ENTER:

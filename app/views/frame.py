@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.views.chat_view import COLUMN, MARGIN
+from app.views.chat_column import COLUMN, MARGIN
 
 
 class Dock(QWidget):

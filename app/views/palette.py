@@ -13,7 +13,7 @@ from app.i18n import translate
 from app.palette import Found, PaletteEntry, PaletteSearch
 from app.theme import Theme
 from app.views.choice_list import Choice, ChoiceList
-from app.views.controls import Label
+from app.views.controls import Label, claim_escape
 
 WIDTH: Final = 580
 TOP: Final = 72
@@ -28,10 +28,7 @@ class _Field(QLineEdit):
     key_pressed = Signal(int)
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
-            event.accept()
-            return True
-        return super().event(event)
+        return claim_escape(event) or super().event(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         return True  # there is nothing else to go to while the palette is open

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
-from app.views.controls import IconButton, Label
+from app.views.controls import IconButton, Label, claim_escape
 
 SHORTCUT: Final = "Ctrl+Shift+F"
 THROTTLE_MS: Final = 150
@@ -58,12 +58,7 @@ class SearchField(QLineEdit):
         self.setFocus()
 
     def event(self, event: QEvent) -> bool:
-        # The window's Escape stops an answer; here it first empties the field.
-        escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if event.type() == QEvent.Type.ShortcutOverride and escape and self.text():
-            event.accept()
-            return True
-        return super().event(event)
+        return claim_escape(event, lambda: bool(self.text())) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _PASSED_ON:

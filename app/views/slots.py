@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,6 +44,12 @@ class Slot:
         """Whether the view can show another version of its message."""
         same_kind = self.message.role == message.role and self.message.parent_id == message.parent_id
         return self.view is not None and same_kind and not self.view.streaming and self.view.edit_box is None
+
+
+def common_length(slots: Sequence[Slot], messages: Sequence[StoredMessage]) -> int:
+    """How many of the first messages are in their slots already."""
+    pairs = enumerate(zip(slots, messages, strict=False))
+    return next((n for n, (slot, message) in pairs if slot.message.id != message.id), min(len(slots), len(messages)))
 
 
 def estimated_height(message: StoredMessage, width: int) -> int:

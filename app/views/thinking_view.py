@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QEnterEvent, QGuiApplication, QPainter, QPaintEvent, QTransform
+from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QTransform
 from PySide6.QtWidgets import QWidget
 
 from app.i18n import translate
@@ -133,12 +133,6 @@ class ThinkingView(QWidget):
         height = self._body.height_for(max(40, width - _INDENT))
         self._body.setGeometry(_INDENT, size.height() + _GAP, width - _INDENT, height)
         return size.height() + _GAP + height + _UNDER
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._body is not None and self.unfolded:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QStackedLayout, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
-from app.views.controls import ElidedLabel
+from app.views.controls import ElidedLabel, claim_escape
 
 
 class _Editor(QLineEdit):
@@ -17,12 +17,7 @@ class _Editor(QLineEdit):
     done = Signal(bool)
 
     def event(self, event: QEvent) -> bool:
-        # The window's Escape stops an answer; here it gives the new title up.
-        escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if event.type() == QEvent.Type.ShortcutOverride and escape:
-            event.accept()
-            return True
-        return super().event(event)
+        return claim_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

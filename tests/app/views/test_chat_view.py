@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.live import LiveTurn, ModelState
 from app.theme import Theme
-from app.views.chat_view import COLUMN, ChatView
+from app.views.chat_column import COLUMN
+from app.views.chat_view import ChatView
 from app.views.message_view import MessageView
 from tests.app.views.conftest import DOCUMENT
 from tests.app.views.threads import READY, STATS, answer, begin_answer, question
