@@ -146,7 +146,7 @@ def as_csv(turns: Sequence[LoggedTurn]) -> str:
         gaps = turn.stats.itl_ms
         late = (gaps.p50, gaps.p95, gaps.max) if gaps is not None else ("", "", "")
         setup = dict(turn.setup)
-        values = [getattr(turn.stats, name) for name in (*figures, *more)]
+        values = [getattr(turn.stats, name) if turn.stats.reported(name) else None for name in (*figures, *more)]
         known = ["" if value is None else value for value in (*values, *late, turn.stalls)]
         writer.writerow((f"{turn.at:.3f}", _safe(turn.title), turn.model, *known, *(setup.get(n, "") for n in _FACTS)))
     return file.getvalue()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 from app.records import StoredMessage, stats_from_json, stats_to_json
 from app.turn import Turn, after, prompt_messages
+from app.turn_log import LoggedTurn, as_csv
+from app.views.inspector.history_values import cells, sort_keys, speed_by_context
 from engine.events import PrefillProgress, TextDelta
 from engine.remote.figures import Usage, remote_stats
 
@@ -35,3 +40,14 @@ def test_what_was_not_reported_is_not_known_afterwards() -> None:
 def test_figures_of_a_server_survive_the_store() -> None:
     stats = remote_stats("box", Usage(30), 1.0, 1.1, [1.5, 1.7])
     assert stats_from_json(stats_to_json(stats)) == stats
+
+
+def test_the_log_of_turns_says_what_a_server_did_not_report() -> None:
+    stats = remote_stats("box", Usage(prompt=30), 1.0, 1.1, [1.5, 1.7])
+    turn = LoggedTurn(1_700_000_000.0, "m", "c", "A chat", "box/m", stats)
+    assert cells(turn, "now")[3:6] == ("-", "-", "-")
+    assert sort_keys(turn)[3:6] == (float("inf"),) * 3
+    heading, line = csv.reader(io.StringIO(as_csv([turn])))
+    values = dict(zip(heading, line, strict=True))
+    assert (values["prompt_tokens"], values["cached_tokens"], values["completion_tokens"]) == ("30", "", "")
+    assert speed_by_context([turn]).lines[0].points == ()

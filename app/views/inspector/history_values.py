@@ -12,12 +12,14 @@ from app.views import words
 from app.views.inspector.turn_values import not_known
 from app.views.inspector.values import Chart, Line, Mark, Segment
 
+_COUNTS: Final = ("cached_tokens", "prefill_tokens", "completion_tokens")
 _TOKENS: Final = ("accent", "good", "code_name", "code_literal", "muted")  # one colour a model
 
 
 def speed_by_context(turns: Sequence[LoggedTurn]) -> Chart:
     """Tokens per second against the length of the context, of one chat."""
-    points = sorted((float(t.context), t.stats.decode_tokens_per_s) for t in turns if t.stats.decode_tokens_per_s)
+    known = [turn for turn in turns if turn.stats.reported("prompt_tokens", "completion_tokens")]
+    points = sorted((float(t.context), t.stats.decode_tokens_per_s) for t in known if t.stats.decode_tokens_per_s)
     line = Line(translate("history_values", "tok/s"), tuple((x, y) for x, y in points if y), "accent", dots=True)
     return Chart(
         (line,),
@@ -105,9 +107,7 @@ def cells(turn: LoggedTurn, when: str) -> tuple[str, ...]:
         when,
         turn.title,
         turn.model,
-        words.count(stats.cached_tokens),
-        words.count(stats.prefill_tokens),
-        words.count(stats.completion_tokens),
+        *(words.count(getattr(stats, name)) if stats.reported(name) else "-" for name in _COUNTS),
         "-" if stats.ttft_s is None else words.seconds(stats.ttft_s),
         "-" if stats.decode_tokens_per_s is None else words.rate(stats.decode_tokens_per_s),
         "-" if gaps is None else f"{gaps.p95:.1f}",
@@ -123,9 +123,7 @@ def sort_keys(turn: LoggedTurn) -> tuple[float | str, ...]:
         turn.at,
         turn.title.casefold(),
         turn.model.casefold(),
-        stats.cached_tokens,
-        stats.prefill_tokens,
-        stats.completion_tokens,
+        *(getattr(stats, name) if stats.reported(name) else last for name in _COUNTS),
         last if stats.ttft_s is None else stats.ttft_s,
         last if stats.decode_tokens_per_s is None else stats.decode_tokens_per_s,
         last if stats.itl_ms is None else stats.itl_ms.p95,
