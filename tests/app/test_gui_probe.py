@@ -12,14 +12,14 @@ def test_a_blocked_event_loop_is_seen_in_the_phase_in_which_it_began(qtbot):
     probe.mark("busy")
     qtbot.wait(30)
     probe.mark("after")  # told while the loop is blocked, as a signal that was late
-    time.sleep(0.12)
+    time.sleep(0.3)
     qtbot.wait(60)
     probe.stop()
     gaps = probe.gaps()
     assert list(gaps) == ["calm", "busy", "after"]
     phase, longest = probe.longest()
     assert phase == "busy"
-    assert longest == gaps["busy"].max >= 120
+    assert longest == gaps["busy"].max >= 300
     assert gaps["calm"].count > 10
     assert 4 < gaps["calm"].p50 < 20
 

@@ -19,6 +19,7 @@ from app.views import words
 from app.views.conversation_rows import ARCHIVE, untitled
 from app.views.folder_dialog import FolderDialog
 from app.views.sidebar import Sidebar
+from tests.app.pace import least_s
 
 DAY = 86_400
 
@@ -143,12 +144,15 @@ def test_the_open_conversation_stays_marked_when_the_order_changes(sidebar: Side
 
 
 def test_ten_thousand_conversations_are_no_burden(sidebar: Sidebar, qtbot: Any) -> None:
-    many = tuple(talk(number, 60.0 * number) for number in range(10_000))
-    begun = time.thread_time()
-    sidebar.show_conversations(many, (), frozenset())
-    sidebar.mark_open("0")
-    sidebar.grab()
-    assert time.thread_time() - begun < 0.2
+    few, many = (talk(1),), tuple(talk(number, 60.0 * number) for number in range(10_000))
+
+    def show_all() -> None:
+        sidebar.show_conversations(few, (), frozenset())
+        sidebar.show_conversations(many, (), frozenset())
+        sidebar.mark_open("0")
+        sidebar.grab()
+
+    assert least_s(show_all) < 0.2
     sidebar.mark_open("9999")
     assert sidebar.list.verticalScrollBar().value() > 300_000
 
@@ -161,11 +165,13 @@ def test_one_new_title_among_ten_thousand_is_cheap_and_moves_nothing(sidebar: Si
     changed: list[int] = []
     sidebar.list.conversations.dataChanged.connect(lambda first, last: changed.append(last.row() - first.row() + 1))
     sidebar.list.conversations.modelReset.connect(lambda: changed.append(-1))
-    later = (replace(many[0], title="A better title"), *many[1:])
-    begun = time.thread_time()
-    sidebar.show_conversations(later, (), frozenset())
-    assert time.thread_time() - begun < 0.1
-    assert changed == [1]
+
+    def retitle(title: str) -> None:
+        sidebar.show_conversations((replace(many[0], title=title), *many[1:]), (), frozenset())
+
+    titles = (f"Title {number}" for number in range(5))
+    assert least_s(lambda: retitle(next(titles)), 5) < 0.1
+    assert changed == [1] * 5
     assert sidebar.list.verticalScrollBar().value() == 5_000
 
 
