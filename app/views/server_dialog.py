@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.engine_sentences import translated
@@ -10,9 +13,8 @@ from app.i18n import translate
 from app.server_entry import ServerEntry, Tried
 from app.theme import Theme
 from app.views import words
-from app.views.controls import Label
+from app.views.controls import Label, show_property
 from app.views.dialogs import SheetDialog
-from engine.remote.probe import Listed
 from engine.remote.servers import RemoteServer
 
 _WIDTH = 520
@@ -89,7 +91,7 @@ class ServerDialog(SheetDialog):
         chosen = set(self.entry.models)
         if len(found.models) == 1:
             chosen.add(found.models[0].name)
-        self._offer(found.models, chosen)
+        self._offer({model.name: model.context_limit for model in found.models}, chosen)
 
     def show_refusal(self, sentence: str) -> None:
         """Say why it could not be saved."""
@@ -114,6 +116,7 @@ class ServerDialog(SheetDialog):
         listed = QListWidget(self)
         listed.setObjectName("reading")
         listed.setFont(self._theme.font("list"))
+        listed.setSpacing(3)
         listed.setAccessibleName(translate("server_dialog", "Models of this server to choose from"))
         listed.setFixedHeight(_ROWS * self._theme.line(26))
         listed.hide()
@@ -127,7 +130,7 @@ class ServerDialog(SheetDialog):
             return
         self.name_field.setText(server.name)
         self.address_field.setText(server.base_url)
-        self._offer(tuple(Listed(model) for model in server.models), set(server.models))
+        self._offer(dict.fromkeys(server.models, 0), set(server.models))
 
     def _connect(self) -> None:
         for field in (self.name_field, self.address_field):
@@ -154,24 +157,34 @@ class ServerDialog(SheetDialog):
     def _items(self) -> list[QListWidgetItem]:
         return [self.model_list.item(row) for row in range(self.model_list.count())]
 
-    def _offer(self, models: tuple[Listed, ...], chosen: set[str]) -> None:
-        """List models, those that were chosen ticked; one that the server has no more is not offered again."""
+    def _offer(self, models: Mapping[str, int], chosen: set[str]) -> None:
+        """List models, those that were chosen ticked; one that the server has no more is not offered again.
+
+        Args:
+            models: By name, the most tokens of a conversation; 0 where that is not known.
+            chosen: Names.
+        """
         self.model_list.clear()
-        for model in models:
-            size = translate("server_dialog", "{model}, {limit} tokens").format(
-                model=model.name, limit=words.count(model.context_limit)
-            )
-            item = QListWidgetItem(size if model.context_limit else model.name, self.model_list)
-            item.setData(_MODEL, model.name)
+        for name, limit in models.items():
+            sized = translate("server_dialog", "{model}, {limit} tokens").format(model=name, limit=words.count(limit))
+            item = QListWidgetItem(sized if limit else name, self.model_list)
+            item.setData(_MODEL, name)
             item.setFlags(Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
-            item.setCheckState(Qt.CheckState.Checked if model.name in chosen else Qt.CheckState.Unchecked)
+            item.setCheckState(Qt.CheckState.Checked if name in chosen else Qt.CheckState.Unchecked)
         self.model_list.setVisible(bool(models))
-        self.adjustSize()
+        self._fit()
 
     def _say(self, sentence: str, tone: str) -> None:
-        self._said.setProperty("tone", tone)
-        self._said.style().unpolish(self._said)
-        self._said.style().polish(self._said)
+        show_property(self._said, "tone", tone)
         self._said.setText(sentence)
         self._said.show()
-        self.adjustSize()
+        self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Be as high as what is shown."""
+        self.column.activate()
+        self.setFixedHeight(self.column.totalHeightForWidth(self.width()))
