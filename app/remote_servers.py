@@ -14,6 +14,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from app.i18n import translate
 from app.server_entry import ServerEntry, Tried
 from app.settings import write_atomically
 from engine.errors import Cancelled, EngineError
@@ -111,8 +112,10 @@ class RemoteServers(QObject):
         try:
             write_atomically(self._path, servers_json(servers))
         except OSError as error:
-            sentence = f"The list of servers in {self._path} cannot be written; is there room on the disk?"
-            self.told.emit(sentence, repr(error))
+            said = translate(
+                "remote_servers", "The list of servers in {file} cannot be written. Is there room on the disk?"
+            )
+            self.told.emit(said.format(file=self._path), repr(error))
             return False
         self._servers = servers
         return True

@@ -32,14 +32,17 @@ ENGINE: Final = "engine"  # the context of its sentences
 # Put together from a number and a noun, or out of reach of the search below.
 PHRASES: Final = ("{0} thread", "{0} threads")
 # Modules of the engine that write to the terminal or to developers only.
-SILENT: Final = re.compile(r"server|cli.*|bench|verify|pre_tokenizers|titles|target|heads|step|cache_folder|units|jsonl_.*|batch")
+SILENT: Final = re.compile(
+    r"server|cli.*|bench|verify|pre_tokenizers|titles|target|heads|step|cache_folder|units|jsonl_.*|batch"
+)
 # Looked for in other programs' words, names of formats, and detail that reaches nobody.
 NEVER_SHOWN: Final = re.compile(
     r"connection broken by|No matching distribution found|no space left on device|not enough space on the disk"
     r"|Disk quota exceeded|can't allocate memory|not enough memory|Progress .*|pip ended with .*"
     r"|(?:transformers|decoder|kernels)-.*|.* sha256 .*|.*expected a floating-point.*|\{0\} wheels|format \{0\}"
     r"|a piece with fields.*|a field .*|differs in .*|The quick brown fox.*|  Spaces in front.*|one was added"
-    r"|the member has another size",
+    r"|the member has another size|Go on with your last answer.*|It is no object\.|Its \{0\} is missing\."
+    r"|a stream without .*",
     re.DOTALL | re.IGNORECASE,
 )
 QUIET_CALLS: Final = {

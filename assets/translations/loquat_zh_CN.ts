@@ -4,6 +4,10 @@
 <context>
     <name>actions</name>
     <message>
+        <source>Add a server…</source>
+        <translation>添加服务器…</translation>
+    </message>
+    <message>
         <source>Answer the last question once more</source>
         <translation>重新回答上一个问题</translation>
     </message>
@@ -624,6 +628,10 @@
 <context>
     <name>chat_header</name>
     <message>
+        <source>Add a server…</source>
+        <translation>添加服务器…</translation>
+    </message>
+    <message>
         <source>Archive</source>
         <translation>归档</translation>
     </message>
@@ -634,6 +642,10 @@
     <message>
         <source>Assistant and options…</source>
         <translation>助手与选项…</translation>
+    </message>
+    <message>
+        <source>Change {name}…</source>
+        <translation>更改 {name}…</translation>
     </message>
     <message>
         <source>Check this chat</source>
@@ -716,12 +728,20 @@
         <translation>重命名</translation>
     </message>
     <message>
+        <source>Runs on {server}. What you write goes to {host}.</source>
+        <translation>在 {server} 上运行。您写的内容会发送到 {host}。</translation>
+    </message>
+    <message>
         <source>Settings…</source>
         <translation>设置…</translation>
     </message>
     <message>
         <source>Show or hide the conversations (Ctrl+B)</source>
         <translation>显示或隐藏对话列表 (Ctrl+B)</translation>
+    </message>
+    <message>
+        <source>The server does not tell its context</source>
+        <translation>服务器没有说明上下文长度</translation>
     </message>
     <message>
         <source>Use a model file (GGUF)…</source>
@@ -736,12 +756,24 @@
         <translation>回答为什么是这个速度 (F12)</translation>
     </message>
     <message>
+        <source>on {server}</source>
+        <translation>在 {server} 上</translation>
+    </message>
+    <message>
+        <source>{count} tokens of context</source>
+        <translation>上下文 {count} 个 token</translation>
+    </message>
+    <message>
         <source>{count} tokens of context, {size} each</source>
         <translation>上下文 {count} 个词元，每个 {size}</translation>
     </message>
     <message>
         <source>{millions} million parameters, {size} in memory</source>
         <translation>{millions} 百万参数，占内存 {size}</translation>
+    </message>
+    <message>
+        <source>{server}: {model}</source>
+        <translation>{server}：{model}</translation>
     </message>
 </context>
 <context>
@@ -820,14 +852,6 @@
 <context>
     <name>chats</name>
     <message>
-        <source>Archived “{title}”.</source>
-        <translation>已归档“{title}”。</translation>
-    </message>
-    <message>
-        <source>Deleted “{title}”.</source>
-        <translation>已删除“{title}”。</translation>
-    </message>
-    <message>
         <source>Everything is saved again.</source>
         <translation>所有内容已重新保存。</translation>
     </message>
@@ -846,14 +870,6 @@
     <message>
         <source>Try again</source>
         <translation>重试</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
-    <message>
-        <source>What was deleted can no longer be brought back.</source>
-        <translation>删除的内容已无法恢复。</translation>
     </message>
 </context>
 <context>
@@ -1534,6 +1550,17 @@
     </message>
 </context>
 <context>
+    <name>desktop</name>
+    <message>
+        <source>Loquat cannot keep its files in {folder}: {reason}.</source>
+        <translation>Loquat 无法在 {folder} 中保存文件：{reason}。</translation>
+    </message>
+    <message>
+        <source>Loquat is running already, but does not answer. Please close it and try again.</source>
+        <translation>Loquat 已在运行，但没有响应。请关闭它，然后重试。</translation>
+    </message>
+</context>
+<context>
     <name>dialogs</name>
     <message>
         <source>Address of the link</source>
@@ -1548,8 +1575,32 @@
         <translation>复制地址</translation>
     </message>
     <message>
+        <source>Models (*.gguf);;All files (*)</source>
+        <translation>模型 (*.gguf);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Remove {model}?</source>
+        <translation>移除 {model}？</translation>
+    </message>
+    <message>
         <source>The address of this link</source>
         <translation>此链接的地址</translation>
+    </message>
+    <message>
+        <source>Use a model file</source>
+        <translation>使用模型文件</translation>
+    </message>
+    <message>
+        <source>Use a model folder</source>
+        <translation>使用模型文件夹</translation>
+    </message>
+    <message>
+        <source>{size} of disk are freed. To use the model again, add its file again.</source>
+        <translation>将释放 {size} 磁盘空间。如要再次使用该模型，请重新添加它的文件。</translation>
     </message>
     <message>
         <source>Loquat opens web and mail addresses only. This one you can copy.</source>
@@ -1737,12 +1788,28 @@
         <translation>正在检查 {0}：{1} %</translation>
     </message>
     <message>
+        <source>A model on a server answers chats only; choose a model on this machine for this.</source>
+        <translation>服务器上的模型只能回答对话；请为此选用这台计算机上的模型。</translation>
+    </message>
+    <message>
+        <source>A token takes {0} ms, of which reading memory would take {1} ms: the rest is the overhead of starting many small operations, and computing.</source>
+        <translation>一个 token 用时 {0} 毫秒，其中读取内存只需 {1} 毫秒：其余是启动许多小操作的开销和计算。</translation>
+    </message>
+    <message>
+        <source>Asking {0} for {1}</source>
+        <translation>正在向 {0} 询问 {1}</translation>
+    </message>
+    <message>
         <source>Copying {0}: {1} %</source>
         <translation>正在复制 {0}：{1} %</translation>
     </message>
     <message>
         <source>Importing {0}: {1} %</source>
         <translation>正在导入 {0}：{1} %</translation>
+    </message>
+    <message>
+        <source>Its cache was not held any more; more memory or disk for caches keeps more of them.</source>
+        <translation>它的缓存已不再保留；给缓存更多内存或磁盘，就能保留更多。</translation>
     </message>
     <message>
         <source>Reading {0}</source>
@@ -2017,10 +2084,6 @@
         <translation>每个词元耗时 {0} 毫秒，其中读取内存只需 {1} 毫秒：解码受限于计算，而非内存。</translation>
     </message>
     <message>
-        <source>A token takes {0} ms, of which reading memory would take {1} ms: decode is bound by the overhead of starting many small operations.</source>
-        <translation>每个词元耗时 {0} 毫秒，其中读取内存只需 {1} 毫秒：解码受限于启动大量小运算的开销。</translation>
-    </message>
-    <message>
         <source>An earlier message was edited, and everything after it had to be read again.</source>
         <translation>较早的一条消息被编辑，其后的内容都要重新读取。</translation>
     </message>
@@ -2065,10 +2128,6 @@
         <translation>这是加载模型后的第一个回答：{0} 页内存要从磁盘读取，约 {1}，占时间的 {2}。</translation>
     </message>
     <message>
-        <source>Its cache had made room for other chats; more memory or disk for caches keeps it.</source>
-        <translation>其缓存已为其他对话让出空间；为缓存分配更多内存或磁盘可保留它。</translation>
-    </message>
-    <message>
         <source>Loading {0}</source>
         <translation>正在加载 {0}</translation>
     </message>
@@ -2087,6 +2146,10 @@
     <message>
         <source>Most of the time went into reading {0} new tokens: {1}, {2} tokens a second.</source>
         <translation>大部分时间用于读取 {0} 个新词元：{1}，每秒 {2} 个词元。</translation>
+    </message>
+    <message>
+        <source>Nothing answers at {0}; start the server there, or check its address.</source>
+        <translation>{0} 没有应答；请在那里启动服务器，或检查地址。</translation>
     </message>
     <message>
         <source>One answer is written at a time; stop the other one, or wait for it.</source>
@@ -2125,6 +2188,22 @@
         <translation>KV 缓存移到了更大的空间，共 {0}。</translation>
     </message>
     <message>
+        <source>The address holds a name or a password; please put the key into its own field.</source>
+        <translation>地址中含有用户名或密码；请把密钥填入专门的栏位。</translation>
+    </message>
+    <message>
+        <source>The address holds a space; please correct it.</source>
+        <translation>地址中含有空格；请更正。</translation>
+    </message>
+    <message>
+        <source>The address must begin with https:// or http://; please write it with that.</source>
+        <translation>地址必须以 https:// 或 http:// 开头；请补上。</translation>
+    </message>
+    <message>
+        <source>The address must end with its path, like https://gpu.example/v1; please leave the rest out.</source>
+        <translation>地址必须以路径结尾，例如 https://gpu.example/v1；请去掉其余部分。</translation>
+    </message>
+    <message>
         <source>The answer is too short to say what its speed was bound by.</source>
         <translation>回答太短，无法判断其速度受什么限制。</translation>
     </message>
@@ -2133,12 +2212,24 @@
         <translation>无法使用其他模型或格式的缓存；要为当前模型重新建立一次。</translation>
     </message>
     <message>
+        <source>The connection to {0} broke off in the middle of the answer; what came is kept, try again.</source>
+        <translation>与 {0} 的连接在回答途中断开；已收到的内容已保留，请重试。</translation>
+    </message>
+    <message>
+        <source>The connection to {0} failed; check the network and whether the server runs.</source>
+        <translation>无法连接 {0}；请检查网络，并确认服务器正在运行。</translation>
+    </message>
+    <message>
         <source>The context is full, so the oldest turns were left out; a new chat starts afresh.</source>
         <translation>上下文已满，因此略去了最早的轮次；新对话会重新开始。</translation>
     </message>
     <message>
         <source>The disk is full: there was no room to {0} in {1}; free some space and try again.</source>
         <translation>磁盘已满：{1} 中没有空间来{0}；请腾出空间后重试。</translation>
+    </message>
+    <message>
+        <source>The encryption of {0} cannot be trusted; check the address, or the server&apos;s certificate.</source>
+        <translation>{0} 的加密不可信；请检查地址或服务器的证书。</translation>
     </message>
     <message>
         <source>The engine computed for {0} ms only; the rest of the time it waited.</source>
@@ -2151,6 +2242,10 @@
     <message>
         <source>The host gave {0} ms of processor time to other virtual machines.</source>
         <translation>主机把 {0} 毫秒的处理器时间给了其他虚拟机。</translation>
+    </message>
+    <message>
+        <source>The list of servers in {0} cannot be read; move it away and add your servers again.</source>
+        <translation>无法读取 {0} 中的服务器列表；请移走该文件，再重新添加服务器。</translation>
     </message>
     <message>
         <source>The model was loaded first, which took {0}, {1} of the time.</source>
@@ -2173,6 +2268,10 @@
         <translation>提示中有模型没有的词元；可用的是 0 到 {0}。</translation>
     </message>
     <message>
+        <source>The proxy does not let Loquat through to {0}; check the proxy&apos;s settings.</source>
+        <translation>代理不允许 Loquat 连接 {0}；请检查代理设置。</translation>
+    </message>
+    <message>
         <source>The question is empty; write something first.</source>
         <translation>问题是空的；请先写点什么。</translation>
     </message>
@@ -2185,12 +2284,72 @@
         <translation>回答无法继续符合此 JSON 模式；请用更简单的模式提问。</translation>
     </message>
     <message>
+        <source>The server at {0} does not respond; check its address, and whether it runs.</source>
+        <translation>{0} 的服务器没有响应；请检查地址，并确认它正在运行。</translation>
+    </message>
+    <message>
+        <source>The server at {0} sends requests on to another address; use that one instead.</source>
+        <translation>{0} 的服务器把请求转到另一个地址；请改用那个地址。</translation>
+    </message>
+    <message>
+        <source>The server began to answer after {0} and wrote for {1}.</source>
+        <translation>服务器在 {0}后开始回答，并写了 {1}。</translation>
+    </message>
+    <message>
+        <source>The server {0} does not accept the key; type it in once more.</source>
+        <translation>服务器 {0} 不接受该密钥；请重新输入。</translation>
+    </message>
+    <message>
+        <source>The server {0} gave up: {1}</source>
+        <translation>服务器 {0} 放弃了：{1}</translation>
+    </message>
+    <message>
+        <source>The server {0} has failed inside (error {1}); try again, or look at its log.</source>
+        <translation>服务器 {0} 内部出错（错误 {1}）；请重试，或查看它的日志。</translation>
+    </message>
+    <message>
+        <source>The server {0} has no model {1} any more; it has: {2}.</source>
+        <translation>服务器 {0} 已没有模型 {1}；它有：{2}。</translation>
+    </message>
+    <message>
+        <source>The server {0} has no model {1} at this address; check both.</source>
+        <translation>服务器 {0} 在这个地址没有模型 {1}；请检查两者。</translation>
+    </message>
+    <message>
+        <source>The server {0} has not answered for too long; try again, or look at what keeps it.</source>
+        <translation>服务器 {0} 太久没有应答；请重试，或查看是什么拖住了它。</translation>
+    </message>
+    <message>
+        <source>The server {0} has stopped sending; what came is kept, try again.</source>
+        <translation>服务器 {0} 停止了发送；已收到的内容已保留，请重试。</translation>
+    </message>
+    <message>
+        <source>The server {0} has too many requests at the moment; try again later.</source>
+        <translation>服务器 {0} 目前请求过多；请稍后重试。</translation>
+    </message>
+    <message>
+        <source>The server {0} has too many requests; try again in {1} s.</source>
+        <translation>服务器 {0} 请求过多；请在 {1} 秒后重试。</translation>
+    </message>
+    <message>
+        <source>The server {0} lists no models at this address; check how its path ends.</source>
+        <translation>服务器 {0} 在这个地址没有列出模型；请检查路径的结尾。</translation>
+    </message>
+    <message>
+        <source>The server {0} refuses the request (error {1}): {2}</source>
+        <translation>服务器 {0} 拒绝了请求（错误 {1}）：{2}</translation>
+    </message>
+    <message>
         <source>The sizes in the config.json of {0} make no sense; get the model again.</source>
         <translation>{0} 的 config.json 中的大小不合理；请重新获取模型。</translation>
     </message>
     <message>
         <source>The sizes in the model&apos;s config.json do not fit together; get the model again.</source>
         <translation>模型的 config.json 中的大小互相不符；请重新获取模型。</translation>
+    </message>
+    <message>
+        <source>The system keyring does not give the server&apos;s key; unlock it, or type the key in once more.</source>
+        <translation>系统密钥环没有给出服务器的密钥；请解锁密钥环，或重新输入密钥。</translation>
     </message>
     <message>
         <source>The system withheld processors from this program for {0}, {1} of the time.</source>
@@ -2203,6 +2362,10 @@
     <message>
         <source>The text holds tokens that this model does not know.</source>
         <translation>文本中有此模型不认识的词元。</translation>
+    </message>
+    <message>
+        <source>The text to {0} and its key are not encrypted on the way; use https:// unless the network is your own.</source>
+        <translation>发往 {0} 的文字和密钥在途中未加密；除非是您自己的网络，否则请使用 https://。</translation>
     </message>
     <message>
         <source>The tokenizer and the weights in {0} do not belong together; get the folder again.</source>
@@ -2261,6 +2424,10 @@
         <translation>没有文件或文件夹 {0}。</translation>
     </message>
     <message>
+        <source>There is no host {0}, or no network; check the server&apos;s address.</source>
+        <translation>没有主机 {0}，或没有网络；请检查服务器的地址。</translation>
+    </message>
+    <message>
         <source>There is no model named {0}; {1}.</source>
         <translation>没有名为 {0} 的模型；{1}。</translation>
     </message>
@@ -2271,6 +2438,10 @@
     <message>
         <source>There is no room for {0} with {1} in {2}</source>
         <translation>在{2}中，{1} 没有空间容纳{0}</translation>
+    </message>
+    <message>
+        <source>There is no system keyring here, so the key is kept only until Loquat is closed.</source>
+        <translation>这里没有系统密钥环，因此密钥只保留到 Loquat 关闭为止。</translation>
     </message>
     <message>
         <source>There is no text to read.</source>
@@ -2287,6 +2458,10 @@
     <message>
         <source>This conversation leaves no room for the experiment; try it in a shorter one.</source>
         <translation>此对话没有空间进行实验；请在较短的对话中尝试。</translation>
+    </message>
+    <message>
+        <source>This is no complete address; please write one like https://gpu.example:8000/v1.</source>
+        <translation>地址不完整；请写成类似 https://gpu.example:8000/v1 的形式。</translation>
     </message>
     <message>
         <source>This machine has no {0} device; choose another one or leave the choice to Loquat.</source>
@@ -2325,8 +2500,20 @@
         <translation>此模型的位置编码 {0} 暂不支持。</translation>
     </message>
     <message>
+        <source>This needs a model on this machine, and one on a server is chosen; choose another first.</source>
+        <translation>这需要这台计算机上的模型，而目前选用的是服务器上的模型；请先换一个。</translation>
+    </message>
+    <message>
+        <source>What came from {0} is no answer of an OpenAI-compatible server; check its address.</source>
+        <translation>来自 {0} 的内容不是 OpenAI 兼容服务器的应答；请检查地址。</translation>
+    </message>
+    <message>
         <source>What held them up is not known.</source>
         <translation>延迟原因不明。</translation>
+    </message>
+    <message>
+        <source>What it was bound by there is not known here.</source>
+        <translation>它在那里受什么限制，这里无从得知。</translation>
     </message>
     <message>
         <source>What this machine can do has not been measured yet.</source>
@@ -2401,6 +2588,10 @@
         <translation>导入模型</translation>
     </message>
     <message>
+        <source>it does not say why</source>
+        <translation>它没有说明原因</translation>
+    </message>
+    <message>
         <source>it ends in the middle of a text</source>
         <translation>文件在文本中间结束</translation>
     </message>
@@ -2451,6 +2642,10 @@
     <message>
         <source>of GGUF version {0}</source>
         <translation> GGUF 第 {0} 版</translation>
+    </message>
+    <message>
+        <source>on {0}, at {1}</source>
+        <translation>在 {0}（{1}）上</translation>
     </message>
     <message>
         <source>rows of the key heads</source>
@@ -2571,6 +2766,10 @@
     <message>
         <source>{0} had to be read back from swap: memory is short.</source>
         <translation>{0} 要从交换空间读回：内存不足。</translation>
+    </message>
+    <message>
+        <source>{0} is busy; asks again in {1} s</source>
+        <translation>{0} 正忙；{1} 秒后再次询问</translation>
     </message>
     <message>
         <source>{0} is damaged; remove the model and add it again.</source>
@@ -3024,13 +3223,6 @@
     </message>
 </context>
 <context>
-    <name>markdown</name>
-    <message>
-        <source>no description</source>
-        <translation>无描述</translation>
-    </message>
-</context>
-<context>
     <name>memory_page</name>
     <message>
         <source>Chats in memory</source>
@@ -3241,6 +3433,13 @@
     </message>
 </context>
 <context>
+    <name>message_text</name>
+    <message>
+        <source>Show more ({shown} of {all} characters)</source>
+        <translation>显示更多（{all} 个字符中的 {shown} 个）</translation>
+    </message>
+</context>
+<context>
     <name>message_view</name>
     <message>
         <source>Answer</source>
@@ -3249,10 +3448,6 @@
     <message>
         <source>Question</source>
         <translation>问题</translation>
-    </message>
-    <message>
-        <source>Show more ({shown} of {all} characters)</source>
-        <translation>显示更多（{shown} / {all} 个字符）</translation>
     </message>
 </context>
 <context>
@@ -3396,6 +3591,32 @@
     </message>
 </context>
 <context>
+    <name>remote_servers</name>
+    <message>
+        <source>The list of servers in {file} cannot be written. Is there room on the disk?</source>
+        <translation>无法写入 {file} 中的服务器列表。磁盘还有空间吗？</translation>
+    </message>
+</context>
+<context>
+    <name>removal</name>
+    <message>
+        <source>Archived “{title}”.</source>
+        <translation>已归档“{title}”。</translation>
+    </message>
+    <message>
+        <source>Deleted “{title}”.</source>
+        <translation>已删除“{title}”。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
+        <source>What was deleted can no longer be brought back.</source>
+        <translation>已删除的内容无法再恢复。</translation>
+    </message>
+</context>
+<context>
     <name>search</name>
     <message>
         <source>The conversations cannot be searched at the moment.</source>
@@ -3438,6 +3659,73 @@
     <message>
         <source>{who}: {text}, {when}</source>
         <translation>{who}：{text}，{when}</translation>
+    </message>
+</context>
+<context>
+    <name>server_dialog</name>
+    <message>
+        <source>Add a server</source>
+        <translation>添加服务器</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Asking the server for its models</source>
+        <translation>正在向服务器询问有哪些模型</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>For models on another machine. While one of them is chosen, what you write leaves this machine.</source>
+        <translation>用于其他计算机上的模型。选用其中一个时，您写的内容会离开这台计算机。</translation>
+    </message>
+    <message>
+        <source>GPU server</source>
+        <translation>GPU 服务器</translation>
+    </message>
+    <message>
+        <source>It answers in {time}. Models: {count}.</source>
+        <translation>它在 {time}内作出应答。模型：{count} 个。</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>密钥</translation>
+    </message>
+    <message>
+        <source>Models of this server to choose from</source>
+        <translation>可选用的服务器模型</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Only if the server asks for one; it is kept in the system&apos;s keyring</source>
+        <translation>仅在服务器要求时填写；保存在系统密钥环中</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>Test</source>
+        <translation>测试</translation>
+    </message>
+    <message>
+        <source>The one that is kept; type to change it</source>
+        <translation>沿用已保存的密钥；输入即可更改</translation>
+    </message>
+    <message>
+        <source>{model}, {limit} tokens</source>
+        <translation>{model}，{limit} 个 token</translation>
     </message>
 </context>
 <context>
@@ -3709,6 +3997,14 @@ They stay on this machine.</source>
         <translation>上下文用量未知，上限 {limit}</translation>
     </message>
     <message>
+        <source>Context not reported</source>
+        <translation>上下文未报告</translation>
+    </message>
+    <message>
+        <source>Context {used}</source>
+        <translation>上下文 {used}</translation>
+    </message>
+    <message>
         <source>Context {used} of {limit}</source>
         <translation>上下文 {used} / {limit}</translation>
     </message>
@@ -3719,6 +4015,14 @@ They stay on this machine.</source>
     <message>
         <source>No model is loaded</source>
         <translation>未加载模型</translation>
+    </message>
+    <message>
+        <source>On {host}</source>
+        <translation>在 {host} 上</translation>
+    </message>
+    <message>
+        <source>Text goes to {server}, {host}</source>
+        <translation>文字发送到 {server}（{host}）</translation>
     </message>
     <message>
         <source>The model is on its way</source>
@@ -3868,6 +4172,10 @@ They stay on this machine.</source>
         </translation>
     </message>
     <message>
+        <source>A fault in Loquat ended this. Nothing was changed.</source>
+        <translation>Loquat 的一个故障中止了此操作。没有任何更改。</translation>
+    </message>
+    <message>
         <source>Answer</source>
         <translation>回答</translation>
     </message>
@@ -4005,6 +4313,18 @@ They stay on this machine.</source>
 <context>
     <name>turn_figures</name>
     <message>
+        <source>(not reported)</source>
+        <translation>（未报告）</translation>
+    </message>
+    <message>
+        <source>Answer: {tokens} tokens in {seconds}</source>
+        <translation>回答：{tokens} 个 token，用时 {seconds}</translation>
+    </message>
+    <message>
+        <source>Answered by {server}, not on this machine</source>
+        <translation>由 {server} 回答，不在这台计算机上</translation>
+    </message>
+    <message>
         <source>Between tokens: p50 {p50} ms, p95 {p95}, max {most}</source>
         <translation>词元间隔：p50 {p50} ms，p95 {p95}，最长 {most}</translation>
     </message>
@@ -4015,6 +4335,10 @@ They stay on this machine.</source>
     <message>
         <source>Decode: {tokens} tokens in {seconds}</source>
         <translation>解码：{tokens} 个词元，用时 {seconds}</translation>
+    </message>
+    <message>
+        <source>First text after {seconds}, the network and the server&apos;s queue among it</source>
+        <translation>{seconds}后出现第一段文字，其中包括网络和服务器排队的时间</translation>
     </message>
     <message>
         <source>Model: {model}</source>
@@ -4033,8 +4357,20 @@ They stay on this machine.</source>
         <translation>提示：{prompt} 个词元，其中 {cached} 个来自缓存</translation>
     </message>
     <message>
+        <source>Prompt: {prompt} tokens, {cached} from the server&apos;s cache</source>
+        <translation>提示：{prompt} 个 token，其中 {cached} 个来自服务器的缓存</translation>
+    </message>
+    <message>
         <source>TTFT {time}</source>
         <translation>首词 {time}</translation>
+    </message>
+    <message>
+        <source>by {server}</source>
+        <translation>由 {server} 回答</translation>
+    </message>
+    <message>
+        <source>reused tokens not reported</source>
+        <translation>未报告重用的 token</translation>
     </message>
     <message>
         <source>{cached} reused + {new} new</source>
@@ -4067,6 +4403,14 @@ They stay on this machine.</source>
     <message>
         <source>Ask something: where the time of the answer went will stand here.</source>
         <translation>提个问题：这里会显示回答的时间用在了哪里。</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>Message by message</source>
+        <translation>逐条消息</translation>
     </message>
     <message>
         <source>Show both token sequences</source>
@@ -4360,6 +4704,10 @@ They stay on this machine.</source>
         <translation>联网，仅用于下载模型。你的对话只留在这里。</translation>
     </message>
     <message>
+        <source>Online. What you ask in any chat goes to {host}.</source>
+        <translation>联网。您在任何对话中的提问都会发送到 {host}。</translation>
+    </message>
+    <message>
         <source>Reads 1 new token, {share} %</source>
         <translation>正在读取 1 个新词元，{share} %</translation>
     </message>
@@ -4394,6 +4742,10 @@ They stay on this machine.</source>
     <message>
         <source>Waits for the model</source>
         <translation>等待模型</translation>
+    </message>
+    <message>
+        <source>Waits for {server}</source>
+        <translation>等待 {server}</translation>
     </message>
     <message>
         <source>Yesterday</source>
