@@ -44,7 +44,7 @@ def fault_detail(pages: int) -> str:
 
 def other_process_detail(share: float, cores: int) -> str:
     """What a token waited for while others computed."""
-    return f"Other programs used {share:.0%} of {cores} processors."
+    return f"Other programs used {_percent(share)} of {cores} processors."
 
 
 def consumer_detail(milliseconds: float) -> str:
@@ -83,7 +83,7 @@ def not_measured() -> str:
 
 def queue(seconds: float, share: float) -> str:
     """Waiting for other requests."""
-    return f"The question waited {_s(seconds)} for other work, {share:.0%} of the time."
+    return f"The question waited {_s(seconds)} for other work, {_percent(share)} of the time."
 
 
 def queue_help() -> str:
@@ -93,7 +93,7 @@ def queue_help() -> str:
 
 def load(seconds: float, share: float) -> str:
     """Waiting for the model."""
-    return f"The model was loaded first, which took {_s(seconds)}, {share:.0%} of the time."
+    return f"The model was loaded first, which took {_s(seconds)}, {_percent(share)} of the time."
 
 
 def load_help() -> str:
@@ -105,7 +105,7 @@ def cold_start(pages: int, seconds: float, share: float) -> str:
     """The weights came from disk."""
     return (
         f"It was the first answer since the model was loaded: {pages:,} pages of memory had to be read from disk, "
-        f"about {_s(seconds)} or {share:.0%} of the time."
+        f"about {_s(seconds)} or {_percent(share)} of the time."
     )
 
 
@@ -118,7 +118,7 @@ def swap(pages: int, seconds: float, share: float) -> str:
     """Memory came back from swap."""
     return (
         f"Memory is short: {pages:,} pages had to be read back from disk, "
-        f"about {_s(seconds)} or {share:.0%} of the time."
+        f"about {_s(seconds)} or {_percent(share)} of the time."
     )
 
 
@@ -131,7 +131,7 @@ def prefix_loss(tokens: int, seconds: float, share: float) -> str:
     """Tokens were computed again."""
     return (
         f"{tokens:,} tokens that had been computed before were computed again, "
-        f"which took {_s(seconds)}, {share:.0%} of the time."
+        f"which took {_s(seconds)}, {_percent(share)} of the time."
     )
 
 
@@ -142,7 +142,7 @@ def prefix_loss_help(reason: BreakReason) -> str:
 
 def others(part: float, seconds: float) -> str:
     """Other programs computed too."""
-    return f"Other programs used {part:.0%} of the processors and held this answer up for about {_s(seconds)}."
+    return f"Other programs used {_percent(part)} of the processors and held this answer up for about {_s(seconds)}."
 
 
 def others_help() -> str:
@@ -152,7 +152,7 @@ def others_help() -> str:
 
 def throttled(seconds: float, share: float) -> str:
     """Processors were withheld."""
-    return f"The system withheld processors from this program for {_s(seconds)}, {share:.0%} of the time."
+    return f"The system withheld processors from this program for {_s(seconds)}, {_percent(share)} of the time."
 
 
 def throttled_help() -> str:
@@ -163,8 +163,12 @@ def throttled_help() -> str:
 def stalls(count: int, longest_ms: float, share: float) -> str:
     """Tokens came late."""
     if count == 1:
-        return f"One token came {longest_ms:,.0f} ms after the one before it: {share:.0%} of the time was that wait."
-    return f"{count:,} tokens came late, the latest by {longest_ms:,.0f} ms: {share:.0%} of the time was such waits."
+        return (
+            f"One token came {longest_ms:,.0f} ms after the one before it: {_percent(share)} of the time was that wait."
+        )
+    return (
+        f"{count:,} tokens came late, the latest by {longest_ms:,.0f} ms: {_percent(share)} of the time was such waits."
+    )
 
 
 def cause_not_known() -> str:
@@ -228,7 +232,8 @@ def few_bits_already() -> str:
 def cache_is_read(share: float) -> str:
     """The conversation is longer than the model is large."""
     return (
-        f"{share:.0%} of that is the conversation itself; a shorter one, or a smaller format for its cache, is faster."
+        f"{_percent(share)} of that is the conversation itself; a shorter one, or a smaller format for its cache, "
+        "is faster."
     )
 
 
@@ -258,6 +263,10 @@ def overhead_help(device: str) -> str:
     if device == "cpu":
         return "The 4-bit and 8-bit formats run in compiled code, which has next to none."
     return "Replaying the step as a graph removes most of it, where this model allows it."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _s(seconds: float) -> str:

@@ -62,7 +62,7 @@ def test_a_long_conversation_is_what_is_read():
     times = tuple(2300 + 300 * n for n in range(101))
     found = verdict(typical(prompt_tokens=8000, token_times=times, wall_s=3.24), PROFILE)
     assert found.kind is VerdictKind.BANDWIDTH
-    assert found.help.startswith("72% of that is the conversation itself")
+    assert found.help.startswith("72 % of that is the conversation itself")
 
 
 def test_decode_bound_by_overhead():
@@ -94,7 +94,7 @@ def test_prefill_in_tokens_a_second():
 )
 def test_waiting_is_named(phases: Phases, kind: VerdictKind):
     found = verdict(typical(phases=phases, wall_s=3.21), PROFILE)
-    assert found.kind is kind and "2.0 s" in found.sentence and "62% of the time" in found.sentence
+    assert found.kind is kind and "2.0 s" in found.sentence and "62 % of the time" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_cold_start_and_swapping_are_told_apart():
 def test_other_programs_are_named_only_where_no_processor_was_to_spare():
     busy = (Usage("decode", 1.01, 2, 1.0, 1.0),)
     found = verdict(typical(usage=busy), PROFILE)
-    assert found.kind is VerdictKind.OTHER_PROCESS and "50% of the processors" in found.sentence
+    assert found.kind is VerdictKind.OTHER_PROCESS and "50 % of the processors" in found.sentence
     room = (Usage("decode", 1.01, 8, 1.9, 3.0),)
     assert verdict(typical(usage=room), PROFILE).kind is VerdictKind.BANDWIDTH
 
