@@ -13,7 +13,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from app.db_writer import reading_connection
 from app.i18n import translate
-from app.search_query import READ_LENGTH, Query, Span, parse, snippet, spans
+from app.search_query import READ_LENGTH, Query, parse, snippet, spans
+from app.search_result import Hit, SearchResult
 from engine.chat import Role
 
 log = logging.getLogger(__name__)
@@ -37,41 +38,6 @@ _MESSAGES_WITHIN: Final = f"""{_FOUND} AND m.conversation_id = ?
 AND message_text.rowid >= (SELECT min(key) FROM message WHERE conversation_id = ?)
 AND message_text.rowid <= (SELECT max(key) FROM message WHERE conversation_id = ?) {_NEWEST}
 """  # noqa: S608
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One place where the query was found.
-
-    Attributes:
-        message_id: Empty where it was found in the title.
-        role: Whose message it is; empty for a title.
-        snippet: The text around the first match, in one line.
-        spans: Where in `snippet` the matches are: from, to.
-        created_at: Seconds since the epoch; of a title, when the conversation was last changed.
-    """
-
-    conversation_id: str
-    message_id: str
-    title: str
-    role: Role | Literal[""]
-    snippet: str
-    spans: tuple[Span, ...]
-    created_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What was found for a query: titles, then messages, the newest first.
-
-    Attributes:
-        query: As it was asked.
-        more: Whether there is more than was looked for.
-    """
-
-    query: str
-    hits: tuple[Hit, ...] = ()
-    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from app.store import Store
 from app.theme import Theme
 from app.transfer.exporting import export_job
 from app.transfer.importing import import_job
-from app.transfer.job import TransferJob, TransferResult
+from app.transfer.job import TransferJob
 from app.transfer.markdown import document
+from app.transfer.result import TransferResult
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog
 from app.views.main_window import MainWindow

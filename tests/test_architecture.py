@@ -56,7 +56,7 @@ def test_the_window_is_on_screen_before_torch_is_loaded() -> None:
     names = [name[:-3].replace("/", ".") for name in tracked() if name.startswith("app/") and name.endswith(".py")]
     loaded = modules_after("\n".join(f"import {name.removesuffix('.__init__')}" for name in names))
     assert "PySide6" in loaded
-    assert not loaded & set(HEAVY)
+    assert not loaded & {*HEAVY, "asyncio", "openai", "httpx", "fastapi"}
 
 
 def test_terminal_commands_load_no_qt() -> None:
@@ -76,14 +76,26 @@ def imported_modules(path: Path) -> set[str]:
     return found
 
 
-VIEWS = sorted((ROOT / "app" / "views").glob("*.py"))
-STATE = {"app.store", "app.session", "app.chats", "app.engine_bridge", "engine.worker"}
+VIEWS = sorted((ROOT / "app" / "views").rglob("*.py"))
+STATE = {
+    *("app.store", "app.db_writer", "app.search", "app.settings", "app.remote_servers", "app.transfer.job"),
+    *("app.session", "app.sessions", "app.chats", "app.library", "app.composing", "app.conductor"),
+    *("app.engine_bridge", "engine.worker"),
+}
+NO_QT = re.compile(r"\b(?:Pure|pure|no Qt|No Qt)\b")
 
 
 @pytest.mark.parametrize("path", VIEWS, ids=lambda path: path.name)
 def test_a_view_knows_no_store_and_no_session(path: Path) -> None:
     """Views take frozen values and emit what the person wants; the conductor connects the two."""
     assert not imported_modules(path) & STATE
+
+
+def test_modules_that_say_so_know_no_qt() -> None:
+    """By the first line of their docstrings, which is the map's too."""
+    said = [path for path in (ROOT / "app").rglob("*.py") if NO_QT.search(path.read_text("utf-8").partition("\n")[0])]
+    assert len(said) > 20
+    assert [path.name for path in said if any("PySide6" in name for name in imported_modules(path))] == []
 
 
 def test_the_map_names_every_module_and_nothing_else() -> None:

@@ -16,8 +16,9 @@ from app.records import Folder, StoredMessage
 from app.rows import CONVERSATION, MESSAGES, conversation_from, message_from
 from app.store import Store, connected
 from app.transfer import loquat_json
-from app.transfer.job import Control, TransferJob, TransferResult
+from app.transfer.job import Control, TransferJob
 from app.transfer.markdown import document, file_name
+from app.transfer.result import TransferResult
 from app.transfer.trees import Tree
 from app.tree import MessageTree
 

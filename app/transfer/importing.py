@@ -14,8 +14,9 @@ from app.i18n import translate
 from app.records import Folder, title_from
 from app.store import Store
 from app.transfer import chatgpt, loquat_json, open_webui
-from app.transfer.job import Control, Skipped, TransferJob, TransferResult
+from app.transfer.job import Control, TransferJob
 from app.transfer.reading import HEADER, BadFile, read_entries
+from app.transfer.result import Skipped, TransferResult
 from app.transfer.staging import Staging
 from app.transfer.trees import Tree
 from app.transfer.values import mapping, text

@@ -8,52 +8,19 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.i18n import translate
+from app.transfer.result import TransferResult
 from engine.errors import Cancelled, EngineError
 
 log = logging.getLogger(__name__)
 
 TICK_S: Final = 0.05
 CLOSE_TIMEOUT_S: Final = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A conversation that was not taken, and why, in a sentence."""
-
-    title: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class TransferResult:
-    """What came of an export or an import.
-
-    Attributes:
-        count: Conversations that were written to the file, or added.
-        already_here: Conversations of the file that were here before, with all their messages.
-        skipped: Those that could not be taken; at most `MOST_SKIPPED` are named.
-        skipped_count: How many they were.
-        problem: Why nothing was done, in one sentence; empty if it was done.
-        cancelled: Whether it was given up; nothing was changed then.
-        path: The file, or the folder that the files were written to.
-        ids: Of the conversations that were added.
-    """
-
-    path: Path
-    count: int = 0
-    already_here: int = 0
-    skipped: tuple[Skipped, ...] = ()
-    skipped_count: int = 0
-    problem: str = ""
-    cancelled: bool = False
-    ids: tuple[str, ...] = ()
 
 
 class Control:

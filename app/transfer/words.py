@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.i18n import translate
-from app.transfer.job import TransferResult
+from app.transfer.result import TransferResult
 
 
 def import_sentence(result: TransferResult) -> str:

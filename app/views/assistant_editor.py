@@ -82,8 +82,8 @@ class AssistantEditor(QWidget):
         self.model_field = ChoiceField(theme, _models(models), self)
         self._wrong = Label(theme, "", "small", "warning")
         self._wrong.setWordWrap(True)
-        self._shipped = Label(theme, translate("assistant_editor", "Comes with Loquat. Duplicate it to change it."))
-        self._shipped.setProperty("tone", "muted")
+        shipped = translate("assistant_editor", "Comes with Loquat. Duplicate it to change it.")
+        self._shipped = Label(theme, shipped, tone="muted")
         self._lay_out()
         self._connect()
 

@@ -20,7 +20,7 @@ from app.theme import Theme
 from app.views.assistant_button import AssistantButton
 from app.views.attached_files import AttachedFiles
 from app.views.attachment_chip import AttachmentChip
-from app.views.controls import QuietButton
+from app.views.controls import QuietButton, show_property
 from app.views.cost_line import CostLine, Saying, cost_saying
 from app.views.drop_hint import DropHint
 from app.views.editor import QuestionEditor
@@ -387,6 +387,4 @@ class Composer(QFrame):
         return Saying((translate("composer", "Enter sends, Shift+Enter breaks the line"), enter))
 
     def _mark_focus(self, focused: bool) -> None:
-        self.setProperty("focused", focused)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        show_property(self, "focused", focused)

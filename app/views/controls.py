@@ -40,6 +40,13 @@ def claim_escape(event: QEvent, wanted: Callable[[], bool] = lambda: True) -> bo
     return True
 
 
+def show_property(widget: QWidget, name: str, value: str | bool) -> None:
+    """Set a property that the style sheet asks for, and take the look that goes with its value."""
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
 def plain_tip(text: str) -> str:
     """A tool tip that is shown as it is written: Qt takes text with tags for HTML, and loads the pictures it names."""
     return f"<qt>{escape(text)}</qt>" if "<" in text else text

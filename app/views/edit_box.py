@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 
 from app.i18n import translate
 from app.theme import Theme
-from app.views.controls import ElidedLabel
+from app.views.controls import ElidedLabel, show_property
 from app.views.editor import MessageEditor
 
 
@@ -106,6 +106,4 @@ class EditBox(QFrame):
         self.text_changed.emit(text)
 
     def _mark_focus(self, focused: bool) -> None:
-        self.setProperty("focused", focused)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        show_property(self, "focused", focused)

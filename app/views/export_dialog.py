@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QFileDialog, QHBoxLayout, QPushButto
 
 from app.i18n import translate
 from app.theme import Theme
-from app.transfer.job import TransferResult
+from app.transfer.result import TransferResult
 from app.transfer.words import export_sentence
 from app.views import words
 from app.views.transfer_dialog import OptionCard, TransferDialog

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple
 
 from app.i18n import translate
-from app.search import Hit, SearchResult
 from app.search_query import Span
+from app.search_result import Hit, SearchResult
 from app.views.conversation_rows import untitled
 
 _LEAD: Final = 22  # characters that stand before the first match

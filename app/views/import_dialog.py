@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
-from app.transfer.job import TransferResult
+from app.transfer.result import TransferResult
 from app.transfer.words import import_sentence
 from app.views import words
 from app.views.progress_card import progress

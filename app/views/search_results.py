@@ -32,7 +32,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from app.i18n import translate
 from app.plain_text import utf16_length
-from app.search import SearchResult
+from app.search_result import SearchResult
 from app.theme import FontRole, Theme
 from app.views import words
 from app.views.found_rows import FoundRow, found_rows

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, 
 
 from app.i18n import translate
 from app.records import Conversation, Folder
-from app.search import SearchResult
+from app.search_result import SearchResult
 from app.theme import Theme
 from app.views.archive_page import ArchivePage
 from app.views.controls import IconButton, Label

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSizePolicy, 
 
 from app.i18n import translate
 from app.theme import Theme
-from app.views.controls import Label
+from app.views.controls import Label, show_property
 from app.views.dialogs import SheetDialog
 from app.views.progress_card import ProgressLine
 
@@ -130,8 +130,7 @@ class TransferDialog(SheetDialog):
     def show_failure(self, sentence: str) -> None:
         """Say why it could not be done; it can be tried once more."""
         self._end(sentence)
-        self._state.setProperty("tone", "warning")
-        self._repolish()
+        show_property(self._state, "tone", "warning")
         self.choice.show()
         self.action_button.show()
         self._fit()
@@ -156,8 +155,7 @@ class TransferDialog(SheetDialog):
         self.choice.hide()
         self._list.hide()
         self.action_button.hide()
-        self._state.setProperty("tone", "text")
-        self._repolish()
+        show_property(self._state, "tone", "text")
         self._state.setText(sentence)
         self._state.show()
         self._line.show()
@@ -191,8 +189,3 @@ class TransferDialog(SheetDialog):
             self._began = (now, done)
         elapsed, gained = now - self._began[0], done - self._began[1]
         return gained / elapsed if elapsed >= _RATE_AFTER_S and gained > 0 else None
-
-    def _repolish(self) -> None:
-        """Take the colour of a tone that has changed."""
-        self._state.style().unpolish(self._state)
-        self._state.style().polish(self._state)

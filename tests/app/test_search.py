@@ -13,8 +13,9 @@ from app import migrations
 from app.db_writer import connect
 from app.migrations import migrate
 from app.records import StoredMessage
-from app.search import MOST, MOST_TITLES, Search, SearchResult, search
+from app.search import MOST, MOST_TITLES, Search, search
 from app.search_query import QUERY_LENGTH, SNIPPET_LENGTH, parse, snippet
+from app.search_result import SearchResult
 from app.segment import PIECE, fold, segment
 from app.store import Store
 from tests.app.many import RARE, fill

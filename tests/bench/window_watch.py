@@ -15,7 +15,7 @@ from PySide6.QtGui import QKeyEvent, QShortcut, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.gui_probe import GuiProbe
-from app.search import SearchResult
+from app.search_result import SearchResult
 from app.views.main_window import MainWindow
 from engine import default_paths
 from tests.app.many import RARE

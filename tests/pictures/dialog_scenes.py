@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QScrollArea
 
 from app.crash import CrashReport, environment
 from app.live import LiveTurn, ModelState
-from app.transfer.job import Skipped, TransferResult
+from app.transfer.result import Skipped, TransferResult
 from app.views.assistants_dialog import AssistantsDialog
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog

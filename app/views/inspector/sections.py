@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.views.controls import ElidedLabel, Label
+from app.views.controls import ElidedLabel, Label, show_property
 
 MARGINS: Final = (18, 8, 6, 20)  # around a page; its scroll bar has room of its own at the right
 GAP: Final = 22  # between sections
@@ -48,8 +48,7 @@ class Section(QWidget):
         """Show another figure beside the title."""
         self._aside.setText(text)
         if self._aside.property("tone") != tone:
-            self._aside.setProperty("tone", tone)
-            self._aside.style().polish(self._aside)
+            show_property(self._aside, "tone", tone)
 
 
 class Lines(QWidget):

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from app.migrations import StoreError
 from app.store import Store
 from app.transfer.importing import import_job, tree_of
-from app.transfer.job import Control, TransferJob, TransferResult
+from app.transfer.job import Control, TransferJob
 from app.transfer.reading import DEEPEST, read_entries
+from app.transfer.result import TransferResult
 from app.transfer.words import export_sentence, import_sentence
 from engine.errors import Cancelled
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.search import Hit, SearchResult
+from app.search_result import Hit, SearchResult
 from app.views.found_rows import clipped, found_rows
 from app.views.search_results import spoken
 

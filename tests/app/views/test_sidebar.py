@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
 from app.records import Conversation
-from app.search import Hit, SearchResult
+from app.search_result import Hit, SearchResult
 from app.theme import Theme
 from app.views import words
 from app.views.conversation_rows import ARCHIVE, untitled

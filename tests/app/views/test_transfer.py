@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.theme import Theme
-from app.transfer.job import Skipped, TransferResult
+from app.transfer.result import Skipped, TransferResult
 from app.transfer.words import export_sentence, import_sentence
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog
