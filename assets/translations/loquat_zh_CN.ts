@@ -49,7 +49,7 @@
     </message>
     <message>
         <source>Export all chats…</source>
-        <translation>导出所有对话…</translation>
+        <translation>导出全部对话…</translation>
     </message>
     <message>
         <source>Export this chat…</source>
@@ -172,7 +172,7 @@
     </message>
     <message>
         <source>Back to all chats (Esc)</source>
-        <translation>返回全部对话 (Esc)</translation>
+        <translation>返回全部对话（Esc）</translation>
     </message>
 </context>
 <context>
@@ -583,7 +583,7 @@
     </message>
     <message>
         <source>Without the cache a token takes {factor} times as long. {tokens}</source>
-        <translation>不用缓存时，每个词元耗时是 {factor} 倍。{tokens}</translation>
+        <translation>不用缓存时，每个词元的耗时是使用缓存时的 {factor} 倍。{tokens}</translation>
     </message>
     <message>
         <source>Without, median</source>
@@ -649,7 +649,7 @@
     </message>
     <message>
         <source>Check this chat</source>
-        <translation>检验这个对话</translation>
+        <translation>检查此对话</translation>
     </message>
     <message>
         <source>Copy as Markdown</source>
@@ -669,11 +669,11 @@
     </message>
     <message>
         <source>Export this chat…</source>
-        <translation>导出这个对话…</translation>
+        <translation>导出此对话…</translation>
     </message>
     <message>
         <source>Find in this chat…</source>
-        <translation>在对话中查找…</translation>
+        <translation>在此对话中查找…</translation>
     </message>
     <message>
         <source>Import chats…</source>
@@ -685,7 +685,7 @@
     </message>
     <message>
         <source>Inspector (F12)</source>
-        <translation>检查器 (F12)</translation>
+        <translation>检查器（F12）</translation>
     </message>
     <message>
         <source>Light</source>
@@ -697,7 +697,7 @@
     </message>
     <message>
         <source>Load this model at the start</source>
-        <translation>启动时加载这个模型</translation>
+        <translation>启动时加载此模型</translation>
     </message>
     <message>
         <source>Loaded in {time}</source>
@@ -729,7 +729,7 @@
     </message>
     <message>
         <source>Runs on {server}. What you write goes to {host}.</source>
-        <translation>在 {server} 上运行。您写的内容会发送到 {host}。</translation>
+        <translation>在 {server} 上运行。你写的内容会发送到 {host}。</translation>
     </message>
     <message>
         <source>Settings…</source>
@@ -737,7 +737,7 @@
     </message>
     <message>
         <source>Show or hide the conversations (Ctrl+B)</source>
-        <translation>显示或隐藏对话列表 (Ctrl+B)</translation>
+        <translation>显示或隐藏对话列表（Ctrl+B）</translation>
     </message>
     <message>
         <source>The server does not tell its context</source>
@@ -745,7 +745,7 @@
     </message>
     <message>
         <source>Use a model file (GGUF)…</source>
-        <translation>使用模型文件 (GGUF)…</translation>
+        <translation>使用模型文件（GGUF）…</translation>
     </message>
     <message>
         <source>Use a model folder…</source>
@@ -753,7 +753,7 @@
     </message>
     <message>
         <source>Why the answer is as fast as it is (F12)</source>
-        <translation>回答为什么是这个速度 (F12)</translation>
+        <translation>回答为什么是这个速度（F12）</translation>
     </message>
     <message>
         <source>on {server}</source>
@@ -761,7 +761,7 @@
     </message>
     <message>
         <source>{count} tokens of context</source>
-        <translation>上下文 {count} 个 token</translation>
+        <translation>上下文 {count} 个词元</translation>
     </message>
     <message>
         <source>{count} tokens of context, {size} each</source>
@@ -769,7 +769,7 @@
     </message>
     <message>
         <source>{millions} million parameters, {size} in memory</source>
-        <translation>{millions} 百万参数，占内存 {size}</translation>
+        <translation>参数 {millions}M，占内存 {size}</translation>
     </message>
     <message>
         <source>{server}: {model}</source>
@@ -853,7 +853,7 @@
     <name>chats</name>
     <message>
         <source>Everything is saved again.</source>
-        <translation>所有内容已重新保存。</translation>
+        <translation>现在所有内容都已保存。</translation>
     </message>
     <message>
         <source>In “{title}”: {sentence}</source>
@@ -1557,7 +1557,7 @@
     </message>
     <message>
         <source>Loquat is running already, but does not answer. Please close it and try again.</source>
-        <translation>Loquat 已在运行，但没有响应。请关闭它，然后重试。</translation>
+        <translation>Loquat 已在运行，但没有响应。请关闭它后重试。</translation>
     </message>
 </context>
 <context>
@@ -1600,7 +1600,7 @@
     </message>
     <message>
         <source>{size} of disk are freed. To use the model again, add its file again.</source>
-        <translation>将释放 {size} 磁盘空间。如要再次使用该模型，请重新添加它的文件。</translation>
+        <translation>将释放 {size} 磁盘空间。要再次使用此模型，请重新添加其文件。</translation>
     </message>
     <message>
         <source>Loquat opens web and mail addresses only. This one you can copy.</source>
@@ -1789,15 +1789,15 @@
     </message>
     <message>
         <source>A model on a server answers chats only; choose a model on this machine for this.</source>
-        <translation>服务器上的模型只能回答对话；请为此选用这台计算机上的模型。</translation>
+        <translation>服务器上的模型只能回答对话；请为此选择这台电脑上的模型。</translation>
     </message>
     <message>
         <source>A token takes {0} ms, of which reading memory would take {1} ms: the rest is the overhead of starting many small operations, and computing.</source>
-        <translation>一个 token 用时 {0} 毫秒，其中读取内存只需 {1} 毫秒：其余是启动许多小操作的开销和计算。</translation>
+        <translation>每个词元耗时 {0} 毫秒，其中读取内存只需 {1} 毫秒：其余是启动大量小运算的开销和计算。</translation>
     </message>
     <message>
         <source>Asking {0} for {1}</source>
-        <translation>正在向 {0} 询问 {1}</translation>
+        <translation>正在向 {0} 请求 {1}</translation>
     </message>
     <message>
         <source>Copying {0}: {1} %</source>
@@ -1809,7 +1809,7 @@
     </message>
     <message>
         <source>Its cache was not held any more; more memory or disk for caches keeps more of them.</source>
-        <translation>它的缓存已不再保留；给缓存更多内存或磁盘，就能保留更多。</translation>
+        <translation>其缓存已不再保留；为缓存分配更多内存或磁盘，可保留更多。</translation>
     </message>
     <message>
         <source>Reading {0}</source>
@@ -2048,6 +2048,10 @@
         <translation>导入 {0}</translation>
     </message>
     <message>
+        <source>it does not say why.</source>
+        <translation>没有说明原因。</translation>
+    </message>
+    <message>
         <source>remove {0}</source>
         <translation>移除 {0}</translation>
     </message>
@@ -2057,7 +2061,7 @@
     </message>
     <message>
         <source>A 4-bit format would be {0} times faster.</source>
-        <translation>4 位格式会快 {0} 倍。</translation>
+        <translation>改用 4 位格式，速度会是现在的 {0} 倍。</translation>
     </message>
     <message>
         <source>A limit on this program or its container, or other virtual machines on the same host, cause this.</source>
@@ -2077,7 +2081,7 @@
     </message>
     <message>
         <source>A smaller model is faster; so are more processors, where there are any left.</source>
-        <translation>更小的模型更快；如有空闲处理器，更多处理器也更快。</translation>
+        <translation>更小的模型会更快；如有空闲的处理器，多用几个也会更快。</translation>
     </message>
     <message>
         <source>A token takes {0} ms, of which reading memory would take {1} ms: decode is bound by computing, not by memory.</source>
@@ -2105,7 +2109,7 @@
     </message>
     <message>
         <source>Decode is bound by memory bandwidth: {0} per token at {1} of {2} GB/s.</source>
-        <translation>解码受限于内存带宽：每个词元 {0}，速度为 {2} GB/s 中的 {1}。</translation>
+        <translation>解码受限于内存带宽：每个词元读取 {0}，速度 {1} GB/s，上限 {2} GB/s。</translation>
     </message>
     <message>
         <source>Downloading {0}: {1}</source>
@@ -2136,6 +2140,14 @@
         <translation>正在加载 {0}。首次加载时要为此处理器编译代码，最多一分钟</translation>
     </message>
     <message>
+        <source>Loquat cannot listen on {0}, port {1}: {2}.</source>
+        <translation>Loquat 无法在 {0} 的端口 {1} 上监听：{2}。</translation>
+    </message>
+    <message>
+        <source>Loquat cannot use this kind of proxy; set an HTTP proxy in the environment, or none.</source>
+        <translation>Loquat 无法使用这种代理；请在环境中设置 HTTP 代理，或不设代理。</translation>
+    </message>
+    <message>
         <source>Memory is short: {0} pages had to be read back from disk, about {1} or {2} of the time.</source>
         <translation>内存不足：{0} 页要从磁盘读回，约 {1}，占时间的 {2}。</translation>
     </message>
@@ -2149,7 +2161,7 @@
     </message>
     <message>
         <source>Nothing answers at {0}; start the server there, or check its address.</source>
-        <translation>{0} 没有应答；请在那里启动服务器，或检查地址。</translation>
+        <translation>{0} 没有应答；请在那里启动服务器，或检查其地址。</translation>
     </message>
     <message>
         <source>One answer is written at a time; stop the other one, or wait for it.</source>
@@ -2168,12 +2180,24 @@
         <translation>其他程序占用了 {1} 个处理器中的 {0} 个。</translation>
     </message>
     <message>
+        <source>Port {0} is taken by another program; choose another port.</source>
+        <translation>端口 {0} 已被其他程序占用；请选择其他端口。</translation>
+    </message>
+    <message>
+        <source>Port {0} may not be used by this account; take one above 1,023.</source>
+        <translation>此帐户不能使用端口 {0}；请选择大于 1,023 的端口。</translation>
+    </message>
+    <message>
+        <source>Programs on other machines can reach {0}, so an API key is needed; give one, or serve on 127.0.0.1.</source>
+        <translation>其他电脑上的程序可以访问 {0}，因此需要 API 密钥；请设置一个，或在 127.0.0.1 上提供服务。</translation>
+    </message>
+    <message>
         <source>Python collected garbage for {0} ms.</source>
         <translation>Python 垃圾回收用了 {0} 毫秒。</translation>
     </message>
     <message>
         <source>Replaying the step as a graph removes most of it, where this model allows it.</source>
-        <translation>若此模型允许，以图的方式重放该步骤可消除大部分开销。</translation>
+        <translation>若此模型允许，以计算图重放该步骤可消除大部分开销。</translation>
     </message>
     <message>
         <source>The 4-bit and 8-bit formats run in compiled code, which has next to none.</source>
@@ -2189,7 +2213,7 @@
     </message>
     <message>
         <source>The address holds a name or a password; please put the key into its own field.</source>
-        <translation>地址中含有用户名或密码；请把密钥填入专门的栏位。</translation>
+        <translation>地址中含有用户名或密码；请把密钥填到单独的栏中。</translation>
     </message>
     <message>
         <source>The address holds a space; please correct it.</source>
@@ -2213,7 +2237,7 @@
     </message>
     <message>
         <source>The connection to {0} broke off in the middle of the answer; what came is kept, try again.</source>
-        <translation>与 {0} 的连接在回答途中断开；已收到的内容已保留，请重试。</translation>
+        <translation>回答途中与 {0} 的连接断开了；已收到的内容已保留，请重试。</translation>
     </message>
     <message>
         <source>The connection to {0} failed; check the network and whether the server runs.</source>
@@ -2244,8 +2268,12 @@
         <translation>主机把 {0} 毫秒的处理器时间给了其他虚拟机。</translation>
     </message>
     <message>
+        <source>The key holds characters that no key has; type it in once more.</source>
+        <translation>密钥中含有不可能出现的字符；请重新输入。</translation>
+    </message>
+    <message>
         <source>The list of servers in {0} cannot be read; move it away and add your servers again.</source>
-        <translation>无法读取 {0} 中的服务器列表；请移走该文件，再重新添加服务器。</translation>
+        <translation>无法读取服务器列表 {0}；请移走该文件，再重新添加服务器。</translation>
     </message>
     <message>
         <source>The model was loaded first, which took {0}, {1} of the time.</source>
@@ -2285,15 +2313,15 @@
     </message>
     <message>
         <source>The server at {0} does not respond; check its address, and whether it runs.</source>
-        <translation>{0} 的服务器没有响应；请检查地址，并确认它正在运行。</translation>
+        <translation>{0} 上的服务器没有响应；请检查其地址，并确认它正在运行。</translation>
     </message>
     <message>
         <source>The server at {0} sends requests on to another address; use that one instead.</source>
-        <translation>{0} 的服务器把请求转到另一个地址；请改用那个地址。</translation>
+        <translation>{0} 上的服务器把请求转到了另一个地址；请改用那个地址。</translation>
     </message>
     <message>
         <source>The server began to answer after {0} and wrote for {1}.</source>
-        <translation>服务器在 {0}后开始回答，并写了 {1}。</translation>
+        <translation>服务器等了 {0} 才开始回答，回答用时 {1}。</translation>
     </message>
     <message>
         <source>The server {0} does not accept the key; type it in once more.</source>
@@ -2301,27 +2329,27 @@
     </message>
     <message>
         <source>The server {0} gave up: {1}</source>
-        <translation>服务器 {0} 放弃了：{1}</translation>
+        <translation>服务器 {0} 放弃了回答：{1}</translation>
     </message>
     <message>
         <source>The server {0} has failed inside (error {1}); try again, or look at its log.</source>
-        <translation>服务器 {0} 内部出错（错误 {1}）；请重试，或查看它的日志。</translation>
+        <translation>服务器 {0} 内部出错（错误 {1}）；请重试，或查看其日志。</translation>
     </message>
     <message>
         <source>The server {0} has no model {1} any more; it has: {2}.</source>
-        <translation>服务器 {0} 已没有模型 {1}；它有：{2}。</translation>
+        <translation>服务器 {0} 已没有模型 {1}；现有：{2}。</translation>
     </message>
     <message>
         <source>The server {0} has no model {1} at this address; check both.</source>
-        <translation>服务器 {0} 在这个地址没有模型 {1}；请检查两者。</translation>
+        <translation>服务器 {0} 在此地址没有模型 {1}；请检查两者。</translation>
     </message>
     <message>
         <source>The server {0} has not answered for too long; try again, or look at what keeps it.</source>
-        <translation>服务器 {0} 太久没有应答；请重试，或查看是什么拖住了它。</translation>
+        <translation>服务器 {0} 太久没有应答；请重试，或查看它在忙什么。</translation>
     </message>
     <message>
         <source>The server {0} has stopped sending; what came is kept, try again.</source>
-        <translation>服务器 {0} 停止了发送；已收到的内容已保留，请重试。</translation>
+        <translation>服务器 {0} 不再发送内容；已收到的内容已保留，请重试。</translation>
     </message>
     <message>
         <source>The server {0} has too many requests at the moment; try again later.</source>
@@ -2333,7 +2361,7 @@
     </message>
     <message>
         <source>The server {0} lists no models at this address; check how its path ends.</source>
-        <translation>服务器 {0} 在这个地址没有列出模型；请检查路径的结尾。</translation>
+        <translation>服务器 {0} 在此地址没有列出模型；请检查路径的结尾。</translation>
     </message>
     <message>
         <source>The server {0} refuses the request (error {1}): {2}</source>
@@ -2349,15 +2377,15 @@
     </message>
     <message>
         <source>The system keyring does not give the server&apos;s key; unlock it, or type the key in once more.</source>
-        <translation>系统密钥环没有给出服务器的密钥；请解锁密钥环，或重新输入密钥。</translation>
+        <translation>无法从系统密钥环取得服务器的密钥；请解锁密钥环，或重新输入密钥。</translation>
     </message>
     <message>
         <source>The system withheld processors from this program for {0}, {1} of the time.</source>
-        <translation>系统有 {0} 没有给此程序处理器，占时间的 {1}。</translation>
+        <translation>系统有 {0} 没有给此程序分配处理器，占时间的 {1}。</translation>
     </message>
     <message>
         <source>The system withheld the processor for {0} ms, as a limit on this program says.</source>
-        <translation>由于对此程序的限制，系统有 {0} 毫秒没有给处理器。</translation>
+        <translation>由于对此程序的限制，系统有 {0} 毫秒没有分配处理器。</translation>
     </message>
     <message>
         <source>The text holds tokens that this model does not know.</source>
@@ -2365,7 +2393,7 @@
     </message>
     <message>
         <source>The text to {0} and its key are not encrypted on the way; use https:// unless the network is your own.</source>
-        <translation>发往 {0} 的文字和密钥在途中未加密；除非是您自己的网络，否则请使用 https://。</translation>
+        <translation>发往 {0} 的文字和密钥在途中没有加密；除非是你自己的网络，否则请使用 https://。</translation>
     </message>
     <message>
         <source>The tokenizer and the weights in {0} do not belong together; get the folder again.</source>
@@ -2457,7 +2485,7 @@
     </message>
     <message>
         <source>This conversation leaves no room for the experiment; try it in a shorter one.</source>
-        <translation>此对话没有空间进行实验；请在较短的对话中尝试。</translation>
+        <translation>此对话没有留下进行实验的空间；请在较短的对话中尝试。</translation>
     </message>
     <message>
         <source>This is no complete address; please write one like https://gpu.example:8000/v1.</source>
@@ -2501,11 +2529,11 @@
     </message>
     <message>
         <source>This needs a model on this machine, and one on a server is chosen; choose another first.</source>
-        <translation>这需要这台计算机上的模型，而目前选用的是服务器上的模型；请先换一个。</translation>
+        <translation>这需要这台电脑上的模型，而当前选择的是服务器上的模型；请先换一个。</translation>
     </message>
     <message>
         <source>What came from {0} is no answer of an OpenAI-compatible server; check its address.</source>
-        <translation>来自 {0} 的内容不是 OpenAI 兼容服务器的应答；请检查地址。</translation>
+        <translation>{0} 返回的不是 OpenAI 兼容服务器的应答；请检查其地址。</translation>
     </message>
     <message>
         <source>What held them up is not known.</source>
@@ -2513,7 +2541,7 @@
     </message>
     <message>
         <source>What it was bound by there is not known here.</source>
-        <translation>它在那里受什么限制，这里无从得知。</translation>
+        <translation>在那里受什么限制，这里无从得知。</translation>
     </message>
     <message>
         <source>What this machine can do has not been measured yet.</source>
@@ -2572,6 +2600,10 @@
         <translation>为 {0} 编译的 CPU 内核（{1} 权重，15 位激活）</translation>
     </message>
     <message>
+        <source>every address</source>
+        <translation>所有地址</translation>
+    </message>
+    <message>
         <source>fast decoder for {0} in torch operations ({1})</source>
         <translation>{0} 的快速解码器，使用 torch 运算（{1}）</translation>
     </message>
@@ -2586,10 +2618,6 @@
     <message>
         <source>import the model</source>
         <translation>导入模型</translation>
-    </message>
-    <message>
-        <source>it does not say why</source>
-        <translation>它没有说明原因</translation>
     </message>
     <message>
         <source>it ends in the middle of a text</source>
@@ -2642,10 +2670,6 @@
     <message>
         <source>of GGUF version {0}</source>
         <translation> GGUF 第 {0} 版</translation>
-    </message>
-    <message>
-        <source>on {0}, at {1}</source>
-        <translation>在 {0}（{1}）上</translation>
     </message>
     <message>
         <source>rows of the key heads</source>
@@ -2769,7 +2793,7 @@
     </message>
     <message>
         <source>{0} is busy; asks again in {1} s</source>
-        <translation>{0} 正忙；{1} 秒后再次询问</translation>
+        <translation>{0} 正忙；{1} 秒后重试</translation>
     </message>
     <message>
         <source>{0} is damaged; remove the model and add it again.</source>
@@ -2778,6 +2802,10 @@
     <message>
         <source>{0} is missing</source>
         <translation>缺少 {0}</translation>
+    </message>
+    <message>
+        <source>{0} is no address of this machine; choose another.</source>
+        <translation>{0} 不是这台电脑的地址；请选择其他地址。</translation>
     </message>
     <message>
         <source>{0} ms</source>
@@ -2798,6 +2826,10 @@
     <message>
         <source>{0} pages of memory had to be read from disk.</source>
         <translation>{0} 页内存要从磁盘读取。</translation>
+    </message>
+    <message>
+        <source>{0} s</source>
+        <translation>{0} 秒</translation>
     </message>
     <message>
         <source>{0} should be {1}</source>
@@ -3436,7 +3468,7 @@
     <name>message_text</name>
     <message>
         <source>Show more ({shown} of {all} characters)</source>
-        <translation>显示更多（{all} 个字符中的 {shown} 个）</translation>
+        <translation>显示更多（{shown} / {all} 个字符）</translation>
     </message>
 </context>
 <context>
@@ -3594,7 +3626,7 @@
     <name>remote_servers</name>
     <message>
         <source>The list of servers in {file} cannot be written. Is there room on the disk?</source>
-        <translation>无法写入 {file} 中的服务器列表。磁盘还有空间吗？</translation>
+        <translation>无法写入服务器列表 {file}。磁盘还有空间吗？</translation>
     </message>
 </context>
 <context>
@@ -3613,7 +3645,7 @@
     </message>
     <message>
         <source>What was deleted can no longer be brought back.</source>
-        <translation>已删除的内容无法再恢复。</translation>
+        <translation>删除的内容已无法恢复。</translation>
     </message>
 </context>
 <context>
@@ -3627,7 +3659,7 @@
     <name>search_field</name>
     <message>
         <source>Clear the search (Esc)</source>
-        <translation>清除搜索 (Esc)</translation>
+        <translation>清除搜索（Esc）</translation>
     </message>
     <message>
         <source>Search all chats</source>
@@ -3635,7 +3667,7 @@
     </message>
     <message>
         <source>Search all chats ({keys})</source>
-        <translation>搜索全部对话 ({keys})</translation>
+        <translation>搜索全部对话（{keys}）</translation>
     </message>
 </context>
 <context>
@@ -3673,7 +3705,7 @@
     </message>
     <message>
         <source>Asking the server for its models</source>
-        <translation>正在向服务器询问有哪些模型</translation>
+        <translation>正在向服务器查询模型</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -3681,7 +3713,7 @@
     </message>
     <message>
         <source>For models on another machine. While one of them is chosen, what you write leaves this machine.</source>
-        <translation>用于其他计算机上的模型。选用其中一个时，您写的内容会离开这台计算机。</translation>
+        <translation>用于其他电脑上的模型。选择其中一个时，你写的内容会离开这台电脑。</translation>
     </message>
     <message>
         <source>GPU server</source>
@@ -3689,7 +3721,7 @@
     </message>
     <message>
         <source>It answers in {time}. Models: {count}.</source>
-        <translation>它在 {time}内作出应答。模型：{count} 个。</translation>
+        <translation>应答用时 {time}。模型：{count} 个。</translation>
     </message>
     <message>
         <source>Key</source>
@@ -3697,7 +3729,7 @@
     </message>
     <message>
         <source>Models of this server to choose from</source>
-        <translation>可选用的服务器模型</translation>
+        <translation>此服务器上可供选择的模型</translation>
     </message>
     <message>
         <source>Name</source>
@@ -3721,11 +3753,11 @@
     </message>
     <message>
         <source>The one that is kept; type to change it</source>
-        <translation>沿用已保存的密钥；输入即可更改</translation>
+        <translation>使用已保存的密钥；输入即可更改</translation>
     </message>
     <message>
         <source>{model}, {limit} tokens</source>
-        <translation>{model}，{limit} 个 token</translation>
+        <translation>{model}，{limit} 个词元</translation>
     </message>
 </context>
 <context>
@@ -3872,7 +3904,7 @@
     </message>
     <message>
         <source>New chat ({keys})</source>
-        <translation>新对话 ({keys})</translation>
+        <translation>新对话（{keys}）</translation>
     </message>
     <message>
         <source>Nothing was found for “{query}”.</source>
@@ -3884,7 +3916,7 @@
     </message>
     <message>
         <source>Settings (Ctrl+,)</source>
-        <translation>设置 (Ctrl+,)</translation>
+        <translation>设置（Ctrl+,）</translation>
     </message>
     <message>
         <source>Your conversations will stand here.
@@ -3920,7 +3952,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>Load it once more, or use a model that you have (GGUF).</source>
-        <translation>重新加载，或使用你已有的模型 (GGUF)。</translation>
+        <translation>重新加载，或使用你已有的模型（GGUF）。</translation>
     </message>
     <message>
         <source>There is no model yet</source>
@@ -3940,7 +3972,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>{name} is small and answers on any computer. {size} are downloaded once, then everything works offline. Or use a model that you have (GGUF).</source>
-        <translation>{name} 很小，任何电脑都能运行。只需下载一次（{size}），之后全部离线工作。也可以使用你已有的模型 (GGUF)。</translation>
+        <translation>{name} 很小，任何电脑都能运行。只需下载一次（{size}），之后全部离线工作。也可以使用你已有的模型（GGUF）。</translation>
     </message>
     <message>
         <source>{size} are downloaded once. After that everything works offline.</source>
@@ -3998,7 +4030,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>Context not reported</source>
-        <translation>上下文未报告</translation>
+        <translation>上下文用量未报告</translation>
     </message>
     <message>
         <source>Context {used}</source>
@@ -4018,11 +4050,11 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>On {host}</source>
-        <translation>在 {host} 上</translation>
+        <translation>发往 {host}</translation>
     </message>
     <message>
         <source>Text goes to {server}, {host}</source>
-        <translation>文字发送到 {server}（{host}）</translation>
+        <translation>文字发往 {server}（{host}）</translation>
     </message>
     <message>
         <source>The model is on its way</source>
@@ -4173,7 +4205,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>A fault in Loquat ended this. Nothing was changed.</source>
-        <translation>Loquat 的一个故障中止了此操作。没有任何更改。</translation>
+        <translation>Loquat 内部出错，操作已中止。没有更改任何内容。</translation>
     </message>
     <message>
         <source>Answer</source>
@@ -4318,15 +4350,15 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>Answer: {tokens} tokens in {seconds}</source>
-        <translation>回答：{tokens} 个 token，用时 {seconds}</translation>
+        <translation>回答：{tokens} 个词元，用时 {seconds}</translation>
     </message>
     <message>
         <source>Answered by {server}, not on this machine</source>
-        <translation>由 {server} 回答，不在这台计算机上</translation>
+        <translation>由 {server} 回答，不在这台电脑上</translation>
     </message>
     <message>
         <source>Between tokens: p50 {p50} ms, p95 {p95}, max {most}</source>
-        <translation>词元间隔：p50 {p50} ms，p95 {p95}，最长 {most}</translation>
+        <translation>词元间隔：p50 {p50} 毫秒，p95 {p95}，最长 {most}</translation>
     </message>
     <message>
         <source>Cache of this chat: {size}</source>
@@ -4338,7 +4370,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>First text after {seconds}, the network and the server&apos;s queue among it</source>
-        <translation>{seconds}后出现第一段文字，其中包括网络和服务器排队的时间</translation>
+        <translation>首段文字用时 {seconds}，包括网络和服务器排队</translation>
     </message>
     <message>
         <source>Model: {model}</source>
@@ -4358,7 +4390,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>Prompt: {prompt} tokens, {cached} from the server&apos;s cache</source>
-        <translation>提示：{prompt} 个 token，其中 {cached} 个来自服务器的缓存</translation>
+        <translation>提示：{prompt} 个词元，其中 {cached} 个来自服务器的缓存</translation>
     </message>
     <message>
         <source>TTFT {time}</source>
@@ -4370,7 +4402,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>reused tokens not reported</source>
-        <translation>未报告重用的 token</translation>
+        <translation>复用的词元未报告</translation>
     </message>
     <message>
         <source>{cached} reused + {new} new</source>
@@ -4565,7 +4597,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>Waiting for its turn</source>
-        <translation>等待轮到</translation>
+        <translation>排队等待</translation>
     </message>
     <message>
         <source>a cache was written to disk</source>
@@ -4631,7 +4663,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>the system withheld the processor</source>
-        <translation>系统没有给处理器</translation>
+        <translation>系统没有分配处理器</translation>
     </message>
     <message>
         <source>the template wrote earlier messages otherwise than before</source>
@@ -4705,7 +4737,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>Online. What you ask in any chat goes to {host}.</source>
-        <translation>联网。您在任何对话中的提问都会发送到 {host}。</translation>
+        <translation>联网。你在任何对话中的提问都会发送到 {host}。</translation>
     </message>
     <message>
         <source>Reads 1 new token, {share} %</source>
@@ -4737,15 +4769,15 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>Waits for its turn</source>
-        <translation>等待轮到它</translation>
+        <translation>正在排队</translation>
     </message>
     <message>
         <source>Waits for the model</source>
-        <translation>等待模型</translation>
+        <translation>正在等待模型</translation>
     </message>
     <message>
         <source>Waits for {server}</source>
-        <translation>等待 {server}</translation>
+        <translation>正在等待 {server}</translation>
     </message>
     <message>
         <source>Yesterday</source>

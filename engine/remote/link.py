@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from engine.errors import Cancelled
+from engine.errors import Cancelled, ServerFailed
 from engine.remote.servers import is_loopback
 
 if TYPE_CHECKING:
@@ -35,12 +35,22 @@ class Link:
     Attributes:
         client: The `openai` client.
         headers: Extra headers for each request: what it must not take from the environment.
+
+    Raises:
+        ServerFailed: The key cannot be sent, or the environment names a proxy that cannot be used.
     """
 
     def __init__(self, base_url: str, key: str, stall_s: float = STALL_S) -> None:
+        if not (key.isascii() and key.isprintable()):
+            raise ServerFailed("The key holds characters that no key has; type it in once more.")
         self.headers = _headers(key)
         self._loop = asyncio.new_event_loop()
-        self.client = self.wait(_make_client(base_url, key, stall_s), lambda: False)
+        try:
+            self.client = self.wait(_make_client(base_url, key, stall_s), lambda: False)
+        except (ImportError, ValueError) as error:  # httpx reads the proxies, and refuses some
+            self._loop.close()
+            sentence = "Loquat cannot use this kind of proxy; set an HTTP proxy in the environment, or none."
+            raise ServerFailed(sentence, repr(error)) from error
 
     def wait(self, work: Coroutine[Any, Any, T], stop: Callable[[], bool]) -> T:
         """The result of `work`, which may raise anything.

@@ -227,6 +227,23 @@ def test_the_systems_proxy_is_used_but_not_for_this_machine(ask, monkeypatch) ->
     assert scripted.seen[1].path == "/v1/chat/completions"
 
 
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "ftp://127.0.0.1:1"])
+def test_a_proxy_that_cannot_be_used_is_said(monkeypatch, proxy: str) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, proxy)
+        monkeypatch.setenv(name.lower(), proxy)
+    with pytest.raises(ServerFailed, match="cannot use this kind of proxy"):
+        RemoteEngine(RemoteServer("far", "Far", "https://gpu.invalid/v1"), "m", "")
+    near = RemoteEngine(RemoteServer("near", "Near", "http://localhost:1/v1"), "m", "")
+    near.close()
+
+
+@pytest.mark.parametrize("key", ["sk-é", "sk-1\nX-Other: 1", "密钥"])
+def test_a_key_that_cannot_be_sent_is_said(key: str) -> None:
+    with pytest.raises(ServerFailed, match="characters that no key has"):
+        RemoteEngine(RemoteServer("box", "GPU box", "http://localhost:1/v1"), "m", key)
+
+
 def test_a_closed_link_leaves_no_connection(script) -> None:
     scripted = script(says("Yes."))
     link = Link(scripted.server.base_url, "")
