@@ -30,10 +30,11 @@ ENGLISH: Final = FOLDER / "loquat_en.ts"  # plurals only
 PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}|%n")
 ENGINE: Final = "engine"  # the context of its sentences
 # Put together from a number and a noun, or out of reach of the search below.
-PHRASES: Final = ("{0} thread", "{0} threads")
-# Modules of the engine that write to the terminal or to developers only.
+PHRASES: Final = ("{0} thread", "{0} threads", "{0} s", "it does not say why.")
+# Modules of the engine that write to the terminal, to developers or to clients of the server only.
 SILENT: Final = re.compile(
-    r"server|cli.*|bench|verify|pre_tokenizers|titles|target|heads|step|cache_folder|units|jsonl_.*|batch"
+    r"server/(?!thread).*|bench/.*"
+    r"|(?:.*/)?(?:cli.*|verify|pre_tokenizers|titles|target|heads|step|cache_folder|units|jsonl_.*|batch)"
 )
 # Looked for in other programs' words, names of formats, and detail that reaches nobody.
 NEVER_SHOWN: Final = re.compile(
@@ -42,7 +43,7 @@ NEVER_SHOWN: Final = re.compile(
     r"|(?:transformers|decoder|kernels)-.*|.* sha256 .*|.*expected a floating-point.*|\{0\} wheels|format \{0\}"
     r"|a piece with fields.*|a field .*|differs in .*|The quick brown fox.*|  Spaces in front.*|one was added"
     r"|the member has another size|Go on with your last answer.*|It is no object\.|Its \{0\} is missing\."
-    r"|a stream without .*",
+    r"|a stream without .*|it does not say why|in use|on \{0\}, at \{1\}",
     re.DOTALL | re.IGNORECASE,
 )
 QUIET_CALLS: Final = {
@@ -98,8 +99,7 @@ def templates_of_engine(folder: Path) -> list[str]:
     """The sentences and phrases in the engine's source, sorted, each value in them as {0}, {1}, ..."""
     found = set(PHRASES)
     for path in folder.rglob("*.py"):
-        names = [part.removesuffix(".py") for part in path.relative_to(folder).parts]
-        if not any(SILENT.fullmatch(name) for name in names):
+        if not SILENT.fullmatch(path.relative_to(folder).with_suffix("").as_posix()):
             found |= set(_templates_of_module(path))
     return sorted(found)
 
