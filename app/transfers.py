@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QUrl
@@ -22,7 +23,7 @@ from app.views.main_window import MainWindow
 
 
 class Transfers(QObject):
-    """One export or import at a time; closing its dialog gives it up."""
+    """One dialog at a time; closing it gives up what it began, which may go on for a moment to leave nothing behind."""
 
     def __init__(self, window: MainWindow, chats: Chats, store: Store, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
@@ -32,7 +33,8 @@ class Transfers(QObject):
         self._theme = theme
         self._dialog: ExportDialog | ImportDialog | None = None
         self._exported: Conversation | None = None
-        self._job: TransferJob | None = None
+        self._job: TransferJob | None = None  # of the dialog
+        self._jobs: list[TransferJob] = []  # all that have not ended
         window.sidebar.export_requested.connect(self.export_chat)
         window.header.export_requested.connect(self.export_current)
         window.header.export_all_requested.connect(self.export_all)
@@ -75,8 +77,8 @@ class Transfers(QObject):
 
     def close(self) -> None:
         """Give up what goes on; nothing is left half done. Before the store is closed."""
-        if self._job is not None:
-            self._job.close()
+        for job in self._jobs:
+            job.close()
 
     def _open(self, dialog: ExportDialog | ImportDialog) -> None:
         self._dialog = dialog
@@ -94,29 +96,29 @@ class Transfers(QObject):
 
     def _run(self, job: TransferJob) -> None:
         self._job = job
-        job.progress.connect(self._progressed)
-        job.finished.connect(self._finished)
+        self._jobs.append(job)
+        job.progress.connect(partial(self._progressed, job))
+        job.finished.connect(partial(self._finished, job))
         job.start()
 
-    def _progressed(self, done: int, total: int) -> None:
-        if self._dialog is not None:
+    def _progressed(self, job: TransferJob, done: int, total: int) -> None:
+        if self._dialog is not None and job is self._job:
             self._dialog.show_progress(done, total)
 
-    def _finished(self, result: TransferResult) -> None:
-        if self._dialog is not None:
+    def _finished(self, job: TransferJob, result: TransferResult) -> None:
+        if self._dialog is not None and job is self._job:
             self._dialog.show_result(result)
         if result.ids:
             self._chats.reread()
-        if self._job is not None:
-            self._job.deleteLater()
-            self._job = None
+        self._jobs.remove(job)
+        job.deleteLater()
 
     def _cancel(self) -> None:
         if self._job is not None:
             self._job.cancel()
 
     def _closed(self) -> None:
-        self._dialog = None
+        self._dialog = self._job = None
 
 
 def _reveal(path: str) -> None:

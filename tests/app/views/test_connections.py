@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
@@ -17,11 +17,14 @@ from PySide6.QtWidgets import QApplication, QDialog
 from app.actions import actions
 from app.records import ChatOptions
 from app.transfer.exporting import export_job
+from app.transfer.job import Control, TransferJob
+from app.transfer.result import TransferResult
 from app.views.assistants_dialog import AssistantsDialog
 from app.views.chat_options_dialog import ChatOptionsDialog
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog
 from app.views.main_window import MainWindow
+from engine.errors import Cancelled
 from tests.app.fake_worker import COMPARISON, Reply
 
 
@@ -229,8 +232,7 @@ def test_chats_go_out_to_a_file_and_come_back(make_window: Any, qtbot: Any, tmp_
     dialog = window.findChild(ExportDialog)
     path = tmp_path / "out.json"
     dialog.export_requested.emit("chat", "json", str(path))
-    qtbot.waitUntil(lambda: path.exists() and not dialog.working)
-    assert "1 conversation" in dialog.sentence_shown
+    qtbot.waitUntil(lambda: "1 conversation" in dialog.sentence_shown)
     dialog.reject()
     held = path.read_text("utf-8").replace(world.session.conversation.id, "0" * 32)
     path.write_text(held.replace('"One"', '"Another"'), "utf-8")
@@ -250,6 +252,33 @@ def test_an_export_that_is_given_up_leaves_nothing(make_window: Any, qtbot: Any,
         job.start()
     assert told.args[0].cancelled
     assert not path.exists()
+
+
+def test_a_transfer_that_was_given_up_is_not_taken_for_the_next_one(
+    make_window: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "One")
+    transfers, gate, left = world.conductor.transfers, threading.Event(), threading.Event()
+
+    def slow(control: Control) -> TransferResult:
+        gate.wait(20)
+        left.set()
+        raise Cancelled
+
+    transfers.export_current()
+    transfers._run(TransferJob(tmp_path / "first.json", slow, transfers))
+    window.findChild(ExportDialog).reject()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    transfers.export_current()
+    dialog = window.findChild(ExportDialog)
+    dialog.export_requested.emit("chat", "json", str(tmp_path / "second.json"))
+    qtbot.waitUntil(lambda: "1 conversation" in dialog.sentence_shown)
+    gate.set()
+    qtbot.waitUntil(lambda: not transfers._jobs)
+    assert left.is_set()
+    assert "1 conversation" in dialog.sentence_shown
+    dialog.reject()
 
 
 def test_a_chat_is_copied_as_markdown(make_window: Any, qtbot: Any) -> None:
