@@ -169,9 +169,13 @@ class Inspection(QObject):
             return
         trace = self._trace()
         page.show_trace(trace, self._screen_rate(trace))
-        if trace is not None:
-            found = verdict(trace, self._experiments.profile)
-            page.show_verdict(translated(found.sentence), translated(found.help))
+        if trace is None:
+            return
+        if not trace.token_times and trace.generated_tokens > 1:
+            page.show_verdict("", "")  # only its figures were kept: what bound it is not to be seen in them
+            return
+        found = verdict(trace, self._experiments.profile)
+        page.show_verdict(translated(found.sentence), translated(found.help))
 
     def _show_memory(self) -> None:
         trace = self._trace()

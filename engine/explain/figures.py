@@ -147,7 +147,7 @@ def figures(trace: TurnTrace) -> Figures:
     beyond = sum(gaps[n - 1] - (usual or 0.0) for n in stalled(gaps, trace.accepted))
     return Figures(
         wall_ms=None if wall is None else 1000 * wall,
-        ttft_ms=trace.token_times[0] * TICK_MS if trace.token_times else None,
+        ttft_ms=trace.token_times[0] * TICK_MS if trace.token_times else _ttft_of(trace.phases),
         tpot_p50_ms=percentile(gaps, 0.5),
         tpot_p95_ms=percentile(gaps, 0.95),
         tpot_max_ms=max(gaps, default=None),
@@ -156,6 +156,13 @@ def figures(trace: TurnTrace) -> Figures:
         stall_ms=beyond,
         step_ms=usual,
     )
+
+
+def _ttft_of(phases: Phases) -> float | None:
+    """Milliseconds to the first token where no token's time was noted, but each phase before it."""
+    parts = (phases.queue, phases.template, phases.prefill, phases.first_token)
+    known = [seconds for seconds in parts if seconds is not None]
+    return 1000 * (sum(known) + (phases.load or 0.0)) if len(known) == len(parts) else None
 
 
 def screen_rate(tokens_shown: Sequence[int], drawn_ms: Sequence[float]) -> float | None:

@@ -16,7 +16,8 @@ COST: Final = DraftCost(717, 705, 12, 8192, 0, 0.1)
 
 
 def still(stage: Stage) -> None:
-    """What is on view at once."""
+    """What is on view at once, formulas drawn."""
+    settle(400)
 
 
 def streaming(stage: Stage) -> None:

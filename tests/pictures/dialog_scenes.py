@@ -155,6 +155,11 @@ def removal(stage: Stage) -> None:
     stage.desktop.conductor.dialogs.confirm_removal(stage.worker.models[0])
 
 
+def server(stage: Stage) -> None:
+    """A new server for models."""
+    stage.run("add_server")
+
+
 def quick_ask(stage: Stage) -> None:
     """The small window, empty."""
     stage.desktop.presence.toggle_quick_ask()
@@ -199,6 +204,7 @@ SCENES: Final = (
     Scene("link", link),
     Scene("folder", folder),
     Scene("removal", removal),
+    Scene("server", server),
     Scene("quick-ask", quick_ask, sizes=("wide",)),
     Scene("quick-answer", quick_answer, reply=Reply(PIECES, cached=0, prefill=17, prefill_chunk=17), sizes=("wide",)),
     Scene("tray", tray, sizes=("wide",)),
