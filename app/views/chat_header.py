@@ -12,7 +12,7 @@ from app.i18n import translate
 from app.live import ModelState
 from app.theme import Theme, ThemeChoice
 from app.views import words
-from app.views.controls import IconButton, Menu
+from app.views.controls import IconButton, Menu, plain_tip
 from app.views.title_field import TitleField
 from engine.events import InstalledModel, ModelInfo
 from engine.remote.servers import RemoteServer
@@ -162,7 +162,7 @@ class ChatHeader(QFrame):
             self._theme.icon("assistant-globe", "warning") if info is not None and info.remote else QIcon()
         )
         self._details = model_details(info) if info is not None else ""
-        self._chip.setToolTip(f"{self._chip.words}\n{self._details}" if info is not None else "")
+        self._chip.setToolTip(plain_tip(f"{self._chip.words}\n{self._details}") if info is not None else "")
         self._chip.setAccessibleName(translate("chat_header", "Model: {name}").format(name=self._chip.words))
 
     @property

@@ -49,7 +49,7 @@ def show_property(widget: QWidget, name: str, value: str | bool) -> None:
 
 def plain_tip(text: str) -> str:
     """A tool tip that is shown as it is written: Qt takes text with tags for HTML, and loads the pictures it names."""
-    return f"<qt>{escape(text)}</qt>" if "<" in text else text
+    return f"<qt>{escape(text)}</qt>".replace("\n", "<br>") if "<" in text else text
 
 
 class QuietButton(QAbstractButton):

@@ -13,7 +13,7 @@ from app.live import LiveTurn
 from app.plain_text import message_text
 from app.records import StoredMessage, Version
 from app.theme import Theme
-from app.views.controls import CopyButton, QuietButton
+from app.views.controls import CopyButton, QuietButton, plain_tip
 from app.views.edit_box import EditBox
 from app.views.figures import FigureLine
 from app.views.formulas import Formulas
@@ -301,7 +301,7 @@ class MessageView(QWidget):
         self.setAccessibleName(f"{what}: {self.text[:_SPOKEN]}")
         if self._footer is not None:
             self._footer.show_groups(() if self._streaming else reply_figures(self._message))
-            self._footer.setToolTip("" if self._streaming else reply_details(self._message))
+            self._footer.setToolTip("" if self._streaming else plain_tip(reply_details(self._message)))
             self._offer_to_continue()
             self._actions.setVisible(not self._streaming)
         self._place_actions()

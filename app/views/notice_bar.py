@@ -13,7 +13,7 @@ from app.engine_sentences import translated
 from app.i18n import translate
 from app.live import Notice
 from app.theme import Theme
-from app.views.controls import CopyButton, IconButton, Label
+from app.views.controls import CopyButton, IconButton, Label, plain_tip
 
 _MOST: Final = 2
 _LAPSE_MS: Final = 60_000  # as long as a deletion can be undone
@@ -50,7 +50,7 @@ class NoticeCard(QFrame):
     def _details(self, theme: Theme, detail: str) -> CopyButton:
         words, name = translate("notice_bar", "Copy details"), translate("notice_bar", "Copy the technical details")
         button = CopyButton(theme, words, name, self)
-        button.setToolTip(detail[:400])
+        button.setToolTip(plain_tip(detail[:400]))
         button.clicked.connect(lambda: QGuiApplication.clipboard().setText(detail))
         return button
 

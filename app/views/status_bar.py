@@ -14,6 +14,7 @@ from app.i18n import translate
 from app.live import LiveTurn, ModelState
 from app.theme import Theme
 from app.views import turn_figures, words
+from app.views.controls import plain_tip
 from app.views.figures import FigureLine, Group, Part, filled, text_of
 from engine.events import ModelInfo
 
@@ -115,7 +116,7 @@ class StatusBar(QFrame):
             (self._live.context_used or 0) / info.context_limit if info and info.context_limit else 0.0
         )
         self._fit()
-        self._device.setToolTip(text_of(device_words(self._model)))
+        self._device.setToolTip(plain_tip(text_of(device_words(self._model))))
         self._turn.setToolTip(text_of(turn_groups(self._live, self._model)))
 
     def _show_memory(self) -> None:

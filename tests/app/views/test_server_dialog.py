@@ -13,6 +13,7 @@ from app.live import LiveTurn, ModelState
 from app.records import StoredMessage
 from app.server_entry import ServerEntry, Tried
 from app.views import turn_figures, words
+from app.views.controls import plain_tip
 from app.views.figures import text_of
 from app.views.server_dialog import ServerDialog
 from app.views.status_bar import StatusBar, device_words
@@ -184,3 +185,13 @@ def test_a_draft_for_a_server_costs_nothing_that_is_known(qtbot, make_window) ->
     world.chats.draft_changed("A question that is long enough to be looked at. " * 3)
     qtbot.waitUntil(lambda: bool(costs))
     assert set(costs) == {None} and world.worker.previews == []
+
+
+def test_a_models_name_is_never_taken_for_html(qtbot, make_window) -> None:
+    name = "<img src=secret.png>"
+    window, _ = make_window(loads=(Load(_info(SERVER, name, None, 0.1)),))
+    assert "&lt;img" in window.header.chip.toolTip() and "<br>" in window.header.chip.toolTip()
+    stats = remote_stats("<b>box</b>", Usage(), 1.0, 1.1, [1.5])
+    reply = StoredMessage("c", "assistant", "Yes.", model=name, stats=stats)
+    assert Qt.mightBeRichText(turn_figures.reply_details(reply))
+    assert "<img" not in plain_tip(turn_figures.reply_details(reply))
