@@ -88,7 +88,9 @@ class TurnPage(QWidget):
         self.figures.show_rows(turn_values.headline_figures(trace, screen_rate))
 
     def _show_tokens(self, trace: TurnTrace) -> None:
-        self.strip.show_strip(turn_values.strip_of(trace))
+        strip = turn_values.strip_of(trace)
+        self.strip.show_strip(strip)
+        self.strip.setVisible(bool(strip.gaps_ms))
         self.tokens.show_aside(turn_values.strip_summary(figures(trace)))
         self.stalls.show_lines([(line.text, line.detail) for line in turn_values.stall_lines(trace)])
 
