@@ -14,6 +14,7 @@ from app.palette import Found, PaletteEntry, PaletteSearch
 from app.theme import Theme
 from app.views.choice_list import Choice, ChoiceList
 from app.views.controls import Label, claim_escape
+from app.views.line_edit import LineEdit
 
 WIDTH: Final = 580
 TOP: Final = 72
@@ -22,7 +23,7 @@ _LIST_HEIGHT: Final = 380
 _STEPS: Final = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
 
 
-class _Field(QLineEdit):
+class _Field(LineEdit):
     """Hands the keys of the list on, and Escape before the window takes it."""
 
     key_pressed = Signal(int)
@@ -35,7 +36,7 @@ class _Field(QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         keys = (*_STEPS, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape)
-        if event.key() in keys:
+        if event.key() in keys and not self.composing:
             self.key_pressed.emit(event.key())
         else:
             super().keyPressEvent(event)

@@ -89,6 +89,7 @@ def span_format(span: Span, theme: Theme) -> QTextCharFormat:
 def insert_spans(cursor: QTextCursor, spans: Sequence[Span], theme: Theme, formulas: Formulas) -> None:
     """Write spans at the cursor; a line break stays inside the paragraph."""
     shown = [drawable(span, cursor.document().defaultFont(), formulas) for span in spans]
+    cursor.beginEditBlock()  # laid out once, not for each span: hundreds of right-to-left ones would take seconds
     for span, following in zip_longest(shown, shown[1:]):
         if span.tex:
             color = theme.color("link" if span.link else "text")
@@ -102,6 +103,7 @@ def insert_spans(cursor: QTextCursor, spans: Sequence[Span], theme: Theme, formu
             look.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
             look.setFontLetterSpacing(CHIP_PADDING)
             cursor.insertText(text[-1:], look)
+    cursor.endEditBlock()
 
 
 def drawable(span: Span, font: QFont, formulas: Formulas) -> Span:
@@ -199,7 +201,9 @@ def _chips(block: QTextBlock) -> list[tuple[int, int]]:
 
 def _line_rects(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
     layout = block.layout()
-    for index in range(layout.lineCount()):
+    begin, stop = (layout.lineForTextPosition(at) for at in (start, end))
+    last_line = stop.lineNumber() if stop.isValid() else layout.lineCount() - 1
+    for index in range(begin.lineNumber() if begin.isValid() else 0, last_line + 1):
         line = layout.lineAt(index)
         first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
         if first < last:

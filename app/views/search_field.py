@@ -6,11 +6,12 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.i18n import translate
 from app.theme import Theme
 from app.views.controls import IconButton, Label, claim_escape
+from app.views.line_edit import LineEdit
 
 SHORTCUT: Final = "Ctrl+Shift+F"
 THROTTLE_MS: Final = 150
@@ -18,7 +19,7 @@ _HEIGHT: Final = 36
 _PASSED_ON: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
-class SearchField(QLineEdit):
+class SearchField(LineEdit):
     """Emits the text while it is typed. Escape empties it; Up, Down and Enter go to whoever shows what was found."""
 
     changed = Signal(str)
@@ -61,7 +62,9 @@ class SearchField(QLineEdit):
         return claim_escape(event, lambda: bool(self.text())) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _PASSED_ON:
+        if self.composing:
+            super().keyPressEvent(event)
+        elif event.key() in _PASSED_ON:
             self.stepped.emit(Qt.Key(event.key()))
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._say()
