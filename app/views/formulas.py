@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final, cast
 
-from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSizeF, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QPointF, QRect, QRectF, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -38,6 +38,8 @@ _TYPE: Final = int(QTextFormat.ObjectTypes.UserObject.value) + 1
 _SPAN: Final = int(QTextFormat.Property.UserProperty) + 2
 _SIZE: Final = int(QTextFormat.Property.UserProperty) + 3
 _POLL_MS: Final = 40  # several formulas of one message come together, and it is placed and painted once
+_END_S: Final = 1.0
+_ONE_AT_A_TIME: Final = threading.Lock()
 _KEPT: Final = 2_000  # far more than can be near what is seen; about 10 KB each
 _LONGEST: Final = 2_000
 _LARGER: Final = 1.14  # the letters of the formula font are smaller than those of the text at one size
@@ -96,6 +98,7 @@ class Formulas(QObject):
         self._timer.timeout.connect(self._collect)
         self._handler = _FormulaObject(self)
         self.destroyed.connect(self._stop.set)
+        QCoreApplication.instance().aboutToQuit.connect(self._end)  # type: ignore[union-attr]
 
     @property
     def busy(self) -> bool:
@@ -191,6 +194,12 @@ class Formulas(QObject):
                 target=_draw_all, args=(self._jobs, self._done, self._stop), name="formulas", daemon=True
             )
             self._thread.start()
+
+    def _end(self) -> None:
+        """Wait for the formula that is being drawn: Qt cannot be taken down under a painter."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_END_S)
 
     def _collect(self) -> None:
         """Take what has been drawn; the thread tells nobody, so that it cannot call into a window that is gone."""
@@ -288,14 +297,16 @@ def _draw_all(jobs: queue.SimpleQueue[Key], done: queue.SimpleQueue[tuple[Key, D
 
 
 def draw(key: Key) -> Drawn:
-    """Draw a formula with ziamath; called from one thread at a time, because ziamath keeps state."""
+    """Draw a formula with ziamath, one at a time in the whole program, because ziamath keeps state."""
     from ziamath.config import config  # noqa: PLC0415 - 0.2 s, and few windows ever need it
     from ziamath.zmath import Latex  # noqa: PLC0415
 
     config.svg2 = False  # what Qt's SVG module understands
     try:
-        formula = Latex(key.tex, size=key.size, inline=not key.display, margin=1.0)
-        return _rasterize(formula.svg().encode(), formula.node.bbox, key.scale)
+        with _ONE_AT_A_TIME:
+            formula = Latex(key.tex, size=key.size, inline=not key.display, margin=1.0)
+            svg, box = formula.svg().encode(), formula.node.bbox
+        return _rasterize(svg, box, key.scale)
     except Exception:
         return Drawn()
 

@@ -85,3 +85,12 @@ def test_a_picture_is_as_sharp_as_the_screen_and_sits_on_the_baseline() -> None:
 
 def test_comparisons_need_no_escaping() -> None:
     assert draw(Key("a < b > c", False, 17.0, 1.0)).picture is not None
+
+
+def test_the_end_of_the_program_waits_for_the_formula_that_is_being_drawn(formulas: Formulas, qtbot: Any) -> None:
+    for n in range(400):
+        formulas.find(Key(f"b_{{{n}}}", True, 17.0, 1.0))
+    assert drawing_threads()
+    formulas._end()
+    assert not drawing_threads()
+    formulas._timer.stop()
