@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +42,11 @@ def mark(context: str, text: str) -> str:
 def translate_marked(context: str, text: str) -> str:
     """A text that `mark` marked, in the language in force; an empty one stays empty."""
     return QCoreApplication.translate(context, text) if text else ""
+
+
+def as_one_text(sentences: Iterable[str]) -> str:
+    """Whole sentences after each other, empty ones left out; Chinese puts no space between them."""
+    return ("" if language_in_force() == CHINESE else " ").join(filter(None, sentences))
 
 
 def install(app: QCoreApplication, language: str) -> str:

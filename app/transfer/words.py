@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.i18n import translate
+from app.i18n import as_one_text, translate
 from app.transfer.result import TransferResult
 
 
@@ -17,7 +17,7 @@ def import_sentence(result: TransferResult) -> str:
         parts.append(translate("transfer", "%n already here.", result.already_here))
     if result.skipped_count:
         parts.append(translate("transfer", "%n could not be read.", result.skipped_count))
-    return " ".join(parts)
+    return as_one_text(parts)
 
 
 def export_sentence(result: TransferResult) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.i18n import translate
+from app.i18n import as_one_text, translate
 from app.setting import Setting
 from app.theme import Theme
 from app.views.controls import IconButton, Label
@@ -44,7 +44,7 @@ class SettingRow(QWidget):
         self.setting = setting
         self.field = make_field(theme, setting, self)
         self._reset = IconButton(theme, "reset", _reset_name(setting), self, 28)
-        hint = f"{setting.shown_help} {_bounds(setting)}".strip()
+        hint = as_one_text((setting.shown_help, _bounds(setting)))
         self._help = Label(theme, hint, "small", "muted")
         self._help.setWordWrap(True)
         self._wrong = Label(theme, "", "small", "warning")

@@ -745,7 +745,7 @@
     </message>
     <message>
         <source>Use a model file (GGUF)…</source>
-        <translation>使用模型文件（GGUF）…</translation>
+        <translation>使用 GGUF 模型文件…</translation>
     </message>
     <message>
         <source>Use a model folder…</source>
@@ -2321,7 +2321,7 @@
     </message>
     <message>
         <source>The server began to answer after {0} and wrote for {1}.</source>
-        <translation>服务器等了 {0} 才开始回答，回答用时 {1}。</translation>
+        <translation>服务器等了 {0}才开始回答，回答用时 {1}。</translation>
     </message>
     <message>
         <source>The server {0} does not accept the key; type it in once more.</source>
@@ -2381,7 +2381,7 @@
     </message>
     <message>
         <source>The system withheld processors from this program for {0}, {1} of the time.</source>
-        <translation>系统有 {0} 没有给此程序分配处理器，占时间的 {1}。</translation>
+        <translation>系统有 {0}没有给此程序分配处理器，占时间的 {1}。</translation>
     </message>
     <message>
         <source>The system withheld the processor for {0} ms, as a limit on this program says.</source>
@@ -3132,7 +3132,7 @@
     </message>
     <message>
         <source>{model}: {percent} % slower a token since {changes}</source>
-        <translation>{model}：自{changes}变化以来每词元慢了 {percent} %</translation>
+        <translation>{model}：{changes}，此后每词元慢了 {percent} %</translation>
     </message>
 </context>
 <context>
@@ -3790,7 +3790,7 @@
     <name>setting</name>
     <message>
         <source>between {low} and {high}</source>
-        <translation>在 {low} 和 {high} 之间</translation>
+        <translation>介于 {low} 和 {high} 之间</translation>
     </message>
     <message>
         <source>{name} must be on or off.</source>

@@ -11,7 +11,16 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app import engine_sentences
-from app.i18n import TRANSLATIONS, best_language, install, language_in_force, mark, translate, translate_marked
+from app.i18n import (
+    TRANSLATIONS,
+    as_one_text,
+    best_language,
+    install,
+    language_in_force,
+    mark,
+    translate,
+    translate_marked,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +78,12 @@ def test_what_has_no_translation_stays_and_what_is_marked_is_translated_when_sho
     assert translate_marked("declarations", "") == "", "Qt would answer with the file's header"
 
 
+def test_sentences_follow_each_other_as_the_language_has_it(qapp: QApplication) -> None:
+    assert as_one_text(["First.", "", "Second."]) == "First. Second."
+    install(qapp, "zh_CN")
+    assert as_one_text(["一。", "", "二。"]) == "一。二。"
+
+
 ENGINE = [
     ("There is no file or folder /a/b.gguf.", "没有文件或文件夹 /a/b.gguf。"),
     ("Downloading SmolLM2: 12 MB of 88 MB", "正在下载 SmolLM2：12 MB / 88 MB"),
@@ -78,6 +93,15 @@ ENGINE = [
         "The file x.gguf is damaged or incomplete (it ends too early); get it again.",
         "文件 x.gguf 已损坏或不完整（文件过早结束）；请重新获取。",
     ),
+    (
+        "The server Lab refuses the request (error 400): it does not say why.",
+        "服务器 Lab 拒绝了请求（错误 400）：没有说明原因。",
+    ),
+    (
+        "The server began to answer after 1.2 s and wrote for 340 ms.",
+        "服务器等了 1.2 秒才开始回答，回答用时 340 毫秒。",
+    ),
+    ("Port 8000 is taken by another program; choose another port.", "端口 8000 已被其他程序占用；请选择其他端口。"),
     ("Something that the engine never says.", "Something that the engine never says."),
 ]
 
