@@ -64,12 +64,12 @@ class Chats(QObject):
         self._settings = settings
         self._current: Session | None = None
         self._loader = ModelLoader(bridge, settings.engine_config, self)
-        self._library = Library(store, self)
+        self.library = Library(store, self)
         self._trash = Trash(store, self)
         self._titler = Titler(bridge, self)
         self._sessions = Sessions(store, bridge, settings, lambda: self.model, self)
         self._composing = Composing(store, bridge, settings, self._sessions.ready_model, self)
-        self._removal = Removal(self._library, self._sessions, self._trash, self)
+        self._removal = Removal(self.library, self._sessions, self._trash, self)
         self.models = ModelList(bridge, self)
         self.check = ChatCheck(bridge, self)
         self._connect()
@@ -79,9 +79,9 @@ class Chats(QObject):
         self._loader.changed.connect(self.model_changed)
         self._loader.ready.connect(self._model_ready)
         self._loader.failed.connect(self._model_failed)
-        self._library.changed.connect(self.list_changed)
-        self._library.conversation_changed.connect(self._follow)
-        self._library.refused.connect(self._say)
+        self.library.changed.connect(self.list_changed)
+        self.library.conversation_changed.connect(self._follow)
+        self.library.refused.connect(self._say)
         self._titler.titled.connect(self._name)
         self._sessions.asking.connect(self._give_up_check)
         self._composing.preview.connect(self.preview)
@@ -126,15 +126,15 @@ class Chats(QObject):
 
     def conversations(self) -> tuple[Conversation, ...]:
         """Those in the list, the latest first."""
-        return self._library.conversations()
+        return self.library.conversations()
 
     def archived(self) -> tuple[Conversation, ...]:
         """Those that were put out of the list, the last one first."""
-        return self._library.archived()
+        return self.library.archived()
 
     def folders(self) -> tuple[Folder, ...]:
         """All folders, by name."""
-        return self._library.folders()
+        return self.library.folders()
 
     def restore(self, new: bool = False) -> None:
         """Read the list and open the last conversation, or begin a new one."""
@@ -146,7 +146,7 @@ class Chats(QObject):
         try:
             self._sessions.forget(self._store.deleted())
             self._trash.empty()
-            self._library.read()
+            self.library.read()
         except StoreError as error:
             self._say(error.sentence, error.detail)
         self.list_changed.emit()
@@ -160,7 +160,7 @@ class Chats(QObject):
 
     def open(self, conversation_id: str) -> None:
         """Show a conversation of the list or the archive."""
-        conversation = self._library.get(conversation_id)
+        conversation = self.library.get(conversation_id)
         if conversation is None or (self._current and self._current.conversation.id == conversation_id):
             return
         session = self._sessions.get(conversation_id)
@@ -175,27 +175,7 @@ class Chats(QObject):
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title; the model will not name it."""
         self._titler.give_up(conversation_id)
-        self._library.rename(conversation_id, title)
-
-    def pin(self, conversation_id: str, pinned: bool) -> None:
-        """Put a conversation above all others, or back among them."""
-        self._library.pin(conversation_id, pinned)
-
-    def move(self, conversation_id: str, folder_id: str | None) -> None:
-        """Put a conversation into a folder; None or "" takes it out."""
-        self._library.move(conversation_id, folder_id)
-
-    def add_folder(self, name: str) -> Folder | None:
-        """Add an empty folder; None if that is no name."""
-        return self._library.add_folder(name)
-
-    def rename_folder(self, folder_id: str, name: str) -> None:
-        """Give a folder another name."""
-        self._library.rename_folder(folder_id, name)
-
-    def delete_folder(self, folder_id: str) -> None:
-        """Remove a folder; its conversations go back to the list."""
-        self._library.delete_folder(folder_id)
+        self.library.rename(conversation_id, title)
 
     def archive(self, conversation_id: str, archived: bool) -> None:
         """Put a conversation out of the list, or back into it. An answer that is being written goes on."""
@@ -217,7 +197,7 @@ class Chats(QObject):
 
     def holds(self, session: Session) -> bool:
         """Whether a session's conversation is in the list or the archive still, or is one that has not begun."""
-        return not session.stored or self._library.get(session.conversation.id) is not None
+        return not session.stored or self.library.get(session.conversation.id) is not None
 
     def fork(self, message_id: str) -> Conversation | None:
         """Copy the current chat up to a message into a chat of its own, and show that; None if it cannot be."""
@@ -232,7 +212,7 @@ class Chats(QObject):
         except StoreError as error:
             self._say(error.sentence, error.detail)
             return None
-        self._library.put(made)
+        self.library.put(made)
         self._show(self._make_session(made, MessageTree(messages, made.leaf_id), stored=True))
         return made
 
@@ -349,9 +329,9 @@ class Chats(QObject):
         """A conversation was asked something, or has other options."""
         if not session.stored:
             return
-        if self._library.get(conversation.id) is None and session is self._current:
+        if self.library.get(conversation.id) is None and session is self._current:
             self._composing.stored(conversation.id)
-        self._library.put(conversation)
+        self.library.put(conversation)
 
     def _follow(self, conversation: Conversation) -> None:
         """The title or the place of a conversation has changed."""
@@ -361,9 +341,9 @@ class Chats(QObject):
 
     def _name(self, conversation_id: str, title: str) -> None:
         """The model found a title; the person may have found another one meanwhile."""
-        conversation = self._library.get(conversation_id)
+        conversation = self.library.get(conversation_id)
         if conversation is not None and not conversation.titled:
-            self._library.rename(conversation_id, title)
+            self.library.rename(conversation_id, title)
 
     def _turn_ended(self, session: Session, well: bool) -> None:
         messages = session.messages()

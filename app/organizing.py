@@ -34,12 +34,12 @@ class Organizing(QObject):
         sidebar.open_requested.connect(self._open)
         sidebar.rename_requested.connect(chats.rename)
         sidebar.delete_requested.connect(chats.delete)
-        sidebar.pin_requested.connect(chats.pin)
+        sidebar.pin_requested.connect(chats.library.pin)
         sidebar.archive_requested.connect(chats.archive)
-        sidebar.move_requested.connect(chats.move)
+        sidebar.move_requested.connect(chats.library.move)
         sidebar.folder_added.connect(self._add_folder)
-        sidebar.folder_renamed.connect(chats.rename_folder)
-        sidebar.folder_deleted.connect(chats.delete_folder)
+        sidebar.folder_renamed.connect(chats.library.rename_folder)
+        sidebar.folder_deleted.connect(chats.library.delete_folder)
         sidebar.folders_folded.connect(self._keep_folded)
         sidebar.search_changed.connect(self._look_for)
         sidebar.hit_opened.connect(self._open_hit)
@@ -60,7 +60,7 @@ class Organizing(QObject):
     def toggle_pin(self) -> None:
         """Pin the chat on view, or unpin it."""
         if self._current_id and self._chats.current is not None:
-            self._chats.pin(self._current_id, not self._chats.current.conversation.pinned)
+            self._chats.library.pin(self._current_id, not self._chats.current.conversation.pinned)
 
     def archive(self) -> None:
         """Put the chat on view out of the list, or back into it."""
@@ -122,9 +122,9 @@ class Organizing(QObject):
             self._window.composer.focus_editor()
 
     def _add_folder(self, name: str, conversation_id: str) -> None:
-        folder = self._chats.add_folder(name)
+        folder = self._chats.library.add_folder(name)
         if folder is not None and conversation_id:
-            self._chats.move(conversation_id, folder.id)
+            self._chats.library.move(conversation_id, folder.id)
 
     def _keep_folded(self, folders: frozenset[str]) -> None:
         self._settings.set("folded_folders", json.dumps(sorted(folders)))

@@ -126,30 +126,13 @@ class MessageActions(QWidget):
         self.reveal(False)
 
     def _make_buttons(self) -> None:
-        if self._is_question:
-            self.copy = CopyButton(
-                self._theme,
-                translate("message_actions", "Copy"),
-                translate("message_actions", "Copy this question"),
-                self,
-            )
-            self.again = self._button(
-                translate("message_actions", "Edit"),
-                translate("message_actions", "Ask this question in other words"),
-                self.edit_requested,
-            )
-        else:
-            self.copy = CopyButton(
-                self._theme,
-                translate("message_actions", "Copy"),
-                translate("message_actions", "Copy this answer"),
-                self,
-            )
-            self.again = self._button(
-                translate("message_actions", "Regenerate"),
-                translate("message_actions", "Answer once more; this answer is kept"),
-                self.regenerate_requested,
-            )
+        copies = (
+            translate("message_actions", "Copy this question")
+            if self._is_question
+            else translate("message_actions", "Copy this answer")
+        )
+        self.copy = CopyButton(self._theme, translate("message_actions", "Copy"), copies, self)
+        self.again = self._edit_button() if self._is_question else self._regenerate_button()
         self.copy.clicked.connect(self.copy_requested)
         self.go_on = self._button(
             translate("message_actions", "Continue"),
@@ -161,6 +144,14 @@ class MessageActions(QWidget):
             translate("message_actions", "Go on from here in a new chat; this one stays as it is"),
             self.fork_requested,
         )
+
+    def _edit_button(self) -> QuietButton:
+        name = translate("message_actions", "Ask this question in other words")
+        return self._button(translate("message_actions", "Edit"), name, self.edit_requested)
+
+    def _regenerate_button(self) -> QuietButton:
+        name = translate("message_actions", "Answer once more; this answer is kept")
+        return self._button(translate("message_actions", "Regenerate"), name, self.regenerate_requested)
 
     def _button(self, label: str, name: str, wish: SignalInstance) -> QuietButton:
         button = QuietButton(self._theme, label, name, self)

@@ -26,8 +26,8 @@ def test_it_holds_the_branch_up_to_the_message_and_is_shown(qtbot, ready_world):
     for text in ("one", "two", "three"):
         answered(qtbot, world, text)
     original, said = world.session, world.session.messages()
-    folder = world.chats.add_folder("Work")
-    world.chats.move(original.conversation.id, folder.id)
+    folder = world.chats.library.add_folder("Work")
+    world.chats.library.move(original.conversation.id, folder.id)
     world.store.save_trace(said[1].id, '{"v": 1}')
     assert world.store.flush()
     world.settings.set("system_prompt", "Be long.")

@@ -25,21 +25,21 @@ def titles(conversations):
 def test_pins_and_folders_survive_a_restart_and_the_next_question(qtbot, ready_world):
     world = ready_world()
     one, two = (ask_in_new(qtbot, world, text) for text in ("one", "two"))
-    work = world.chats.add_folder("  My   work ")
-    world.chats.pin(two, True)
-    world.chats.move(two, work.id)
-    world.chats.move(one, "nowhere")
+    work = world.chats.library.add_folder("  My   work ")
+    world.chats.library.pin(two, True)
+    world.chats.library.move(two, work.id)
+    world.chats.library.move(one, "nowhere")
     world.session.send("again")
     qtbot.waitUntil(lambda: not world.session.busy)
     assert (work.name, world.chats.folders()) == ("My work", (work,))
-    world.chats.rename_folder(work.id, "Home")
+    world.chats.library.rename_folder(work.id, "Home")
     world.close()
     again = ready_world()
     found = {c.title: c for c in again.chats.conversations()}
     assert (found["two"].pinned, found["two"].folder_id) == (True, work.id)
     assert (found["one"].pinned, found["one"].folder_id) == (False, None)
     assert titles_of_folders(again) == ["Home"]
-    again.chats.delete_folder(work.id)
+    again.chats.library.delete_folder(work.id)
     assert again.session.conversation.folder_id is None
     assert {c.folder_id for c in again.chats.conversations()} == {None}
     assert again.chats.folders() == ()
@@ -53,14 +53,14 @@ def titles_of_folders(world):
 
 def test_names_without_a_character_are_refused(qtbot, ready_world):
     world = ready_world()
-    assert world.chats.add_folder(" \n") is None
-    folder = world.chats.add_folder("A")
-    world.chats.rename_folder(folder.id, "")
+    assert world.chats.library.add_folder(" \n") is None
+    folder = world.chats.library.add_folder("A")
+    world.chats.library.rename_folder(folder.id, "")
     assert ["folder needs a name" in notice.sentence for notice in world.notices] == [True, True]
     assert titles_of_folders(world) == ["A"]
-    world.chats.delete_folder("nothing")
-    world.chats.rename_folder("nothing", "B")
-    world.chats.pin("nothing", True)
+    world.chats.library.delete_folder("nothing")
+    world.chats.library.rename_folder("nothing", "B")
+    world.chats.library.pin("nothing", True)
     world.chats.archive("nothing", True)
     assert titles_of_folders(world) == ["A"]
 
@@ -114,11 +114,11 @@ def test_an_archived_chat_is_deleted_and_undone_into_the_archive(qtbot, ready_wo
 def test_undone_when_its_folder_is_gone_it_lies_in_the_list(qtbot, ready_world):
     world = ready_world()
     one = ask_in_new(qtbot, world, "one")
-    folder = world.chats.add_folder("A")
-    world.chats.move(one, folder.id)
+    folder = world.chats.library.add_folder("A")
+    world.chats.library.move(one, folder.id)
     world.chats.delete(one)
     undo = world.notices[-1].action
-    world.chats.delete_folder(folder.id)
+    world.chats.library.delete_folder(folder.id)
     undo()
     assert world.chats.conversations()[0].folder_id is None
 

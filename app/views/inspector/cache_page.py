@@ -17,6 +17,7 @@ from app.views.inspector.sections import GAP, MARGINS, Lines, Rows, Section
 from app.views.inspector.turn_values import milliseconds, not_known
 from app.views.inspector.values import Chart, Line, Segment
 from engine.explain.comparison import Comparison, Step
+from engine.explain.figures import percentile
 
 _SHOWN_CANDIDATES: Final = 3
 
@@ -112,15 +113,15 @@ def comparison_chart(found: Comparison) -> Chart:
 def comparison_legend(found: Comparison) -> tuple[Segment, ...]:
     """The median of each line beside its colour."""
     rows = (
-        (translate("cache_page", "With the cache, median"), _median(found.cached_ms), "good"),
-        (translate("cache_page", "Without, median"), _median(found.fresh_ms), "warning"),
+        (translate("cache_page", "With the cache, median"), percentile(found.cached_ms, 0.5), "good"),
+        (translate("cache_page", "Without, median"), percentile(found.fresh_ms, 0.5), "warning"),
     )
     return tuple(Segment(label, median or 0.0, milliseconds(median), token) for label, median, token in rows)
 
 
 def comparison_sentence(found: Comparison) -> str:
     """What that says, in one sentence."""
-    cached, fresh = _median(found.cached_ms), _median(found.fresh_ms)
+    cached, fresh = percentile(found.cached_ms, 0.5), percentile(found.fresh_ms, 0.5)
     if not cached or not fresh:
         return translate("cache_page", "There were too few tokens to compare.")
     said = translate("cache_page", "Without the cache a token takes {factor} times as long. {tokens}")
@@ -151,7 +152,3 @@ def step_rows(step: Step) -> tuple[tuple[str, str], ...]:
 
 def _visible(text: str) -> str:
     return f"“{text}”".replace("\n", "⏎")
-
-
-def _median(values: tuple[float, ...]) -> float | None:
-    return sorted(values)[len(values) // 2] if values else None
