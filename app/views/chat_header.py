@@ -47,6 +47,8 @@ class Chip(QPushButton):
         """Say this in at most so many pixels."""
         self._words = text
         metrics, room = self.fontMetrics(), most - _CHIP_EDGES
+        if not self.icon().isNull():
+            room -= self.iconSize().width() + 4
         shown = text if metrics.horizontalAdvance(text) <= room else text.split(" · ", maxsplit=1)[0]
         self.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room))
 
@@ -152,15 +154,15 @@ class ChatHeader(QFrame):
     def show_model(self, model: ModelState) -> None:
         """Name the model, or say that there is none."""
         info = self._info = model.info
+        self._chip.setIcon(
+            self._theme.icon("assistant-globe", "warning") if info is not None and info.remote else QIcon()
+        )
         if info is not None:
             self._chip.show_words(_name(info), self._chip_width)
         elif model.phase == "working":
             self._chip.show_words(translate("chat_header", "Model on its way"), self._chip_width)
         else:
             self._chip.show_words(translate("chat_header", "No model"), self._chip_width)
-        self._chip.setIcon(
-            self._theme.icon("assistant-globe", "warning") if info is not None and info.remote else QIcon()
-        )
         self._details = model_details(info) if info is not None else ""
         self._chip.setToolTip(plain_tip(f"{self._chip.words}\n{self._details}") if info is not None else "")
         self._chip.setAccessibleName(translate("chat_header", "Model: {name}").format(name=self._chip.words))
