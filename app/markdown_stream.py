@@ -20,7 +20,7 @@ _RUN: Final = re.compile(r"\\\(.*?\\\)|\$[^\s$](?:[^$]*[^\s$])?\$|\\.|`+|\*+|_+|
 _APART: Final = re.compile(
     r"(?:\A|\n[ \t]*)\n[ \t]*(?:\$\$|\\\[)(?:.|\n(?![ \t]*\n))*?(?:\$\$|\\\])[ \t.,;:!?]*(?=\n[ \t]*\n|\Z)"
 )
-_FAR: Final = re.compile(r"\]:|\S[^\n]*\n[ \t>]*(?:\$\$|\\\[)")
+_FAR: Final = re.compile(r"\]:|\S[^\S\n]*\n[ \t>]*(?:\$\$|\\\[)")  # in linear time, however long a line is
 _OPEN_LINK: Final = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\Z")
 
 # A unit longer than this many characters is parsed again only when it has grown by an eighth, so that the cost per

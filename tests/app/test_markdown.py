@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -261,3 +263,13 @@ def test_a_long_paragraph_is_not_parsed_again_with_each_piece(monkeypatch: pytes
     for _ in range(4000):
         stream.feed("eight ch")
     assert parsed < 20 * len(stream.text) + 2_000 * 250
+
+
+def test_an_answer_in_one_long_line_ends_at_once() -> None:
+    stream = BlockStream()
+    for _ in range(80):
+        stream.feed("words without any end " * 100)
+    began = time.process_time()
+    (block,) = stream.finish()
+    assert time.process_time() - began < 2, "in linear time; it was over ten seconds"
+    assert len(plain_text(block)) > 170_000
