@@ -266,10 +266,10 @@ class Store:
         query = f"SELECT id FROM conversation WHERE deleted_at < {STAGED}"  # noqa: S608 - a number only
         return [row[0] for row in self._read(query)]
 
-    def purge_deleted(self, before: float | None = None) -> None:
-        """Remove for good what was deleted at or before a time (seconds since the epoch; None: now)."""
-        limit = time.time() if before is None else before
-        self._write(*((purge, (limit,)) for purge in _PURGE))
+    def purge_deleted(self) -> None:
+        """Remove for good what was deleted until now."""
+        now = time.time()
+        self._write(*((purge, (now,)) for purge in _PURGE))
 
     def write_now(self, statements: Sequence[Statement]) -> None:
         """Run statements as one transaction after all that is queued, and wait; not for the window's thread.

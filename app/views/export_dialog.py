@@ -32,9 +32,8 @@ class ExportDialog(TransferDialog):
         folder: Where the dialog that asks where to begins.
     """
 
-    export_requested = Signal(
-        str, str, str
-    )  # Scope, Format, path: a file, or for Markdown of all chats a folder that is there
+    # Scope, Format, path: a file, or for Markdown of all chats a folder that is there
+    export_requested = Signal(str, str, str)
     reveal_requested = Signal(str)  # the path that was written
 
     def __init__(

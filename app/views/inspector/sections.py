@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.views.controls import ElidedLabel, Label, show_property
+from app.views.controls import ElidedLabel, Label
 
 MARGINS: Final = (18, 8, 6, 20)  # around a page; its scroll bar has room of its own at the right
 GAP: Final = 22  # between sections
@@ -44,11 +44,9 @@ class Section(QWidget):
         if place is not None:
             self._column.setAlignment(part, place)
 
-    def show_aside(self, text: str, tone: str = "muted") -> None:
+    def show_aside(self, text: str) -> None:
         """Show another figure beside the title."""
         self._aside.setText(text)
-        if self._aside.property("tone") != tone:
-            show_property(self._aside, "tone", tone)
 
 
 class Lines(QWidget):
