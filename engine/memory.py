@@ -280,8 +280,10 @@ def refusal(wanted: MemoryPlan, largest: MemoryPlan | None) -> str:
     if largest is None:
         needed = binary(wanted.weights + wanted.workspace.total)
         return f"{wanted.model} takes {needed} before the first word, too much for {allowed}; choose a smaller model."
-    no_room = f"There is no room for {_setting(wanted)} with {wanted.model} in {allowed}"
-    return f"{no_room}; the largest that fits is {_setting(largest)}."
+    return (
+        f"There is no room for {_setting(wanted)} with {wanted.model} in {allowed}; "
+        f"the largest that fits is {_setting(largest)}."
+    )
 
 
 def _setting(of: MemoryPlan) -> str:

@@ -38,10 +38,10 @@ def reply_details(message: StoredMessage) -> str:
         translate("turn_figures", "Prompt: {prompt} tokens, {cached} from the cache").format(
             prompt=count(stats.prompt_tokens), cached=count(stats.cached_tokens)
         ),
-        translate("turn_figures", "Prefill: {tokens} tokens in {seconds}").format(
+        translate("turn_figures", "Prefill: {tokens} tokens in {seconds}", stats.prefill_tokens).format(
             tokens=count(stats.prefill_tokens), seconds=words.seconds(stats.prefill_s)
         ),
-        translate("turn_figures", "Decode: {tokens} tokens in {seconds}").format(
+        translate("turn_figures", "Decode: {tokens} tokens in {seconds}", stats.completion_tokens).format(
             tokens=count(stats.completion_tokens), seconds=words.seconds(decode_s(stats))
         ),
     ]
@@ -74,7 +74,7 @@ def _server_details(stats: TurnStats, model: str) -> list[str]:
         translate("turn_figures", "First text after {seconds}, the network and the server's queue among it").format(
             seconds=words.seconds(stats.prefill_s)
         ),
-        translate("turn_figures", "Answer: {tokens} tokens in {seconds}").format(
+        translate("turn_figures", "Answer: {tokens} tokens in {seconds}", stats.completion_tokens).format(
             tokens=reported(stats, "completion_tokens"), seconds=words.seconds(decode_s(stats))
         ),
     ]
@@ -128,5 +128,5 @@ def reuse(cached: int, new: int, named: bool = False, known: bool = True) -> tup
         return ()
     sentence = translate("turn_figures", "{cached} reused + {new} new")
     if named:
-        sentence = translate("turn_figures", "{cached} reused + {new} new tokens")
+        sentence = translate("turn_figures", "{cached} reused + {new} new tokens", new)
     return (filled(sentence, cached=words.count(cached), new=words.count(new)),)

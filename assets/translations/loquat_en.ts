@@ -97,6 +97,37 @@
     </message>
 </context>
 <context>
+    <name>turn_figures</name>
+    <message numerus="yes">
+        <source>Answer: {tokens} tokens in {seconds}</source>
+        <translation>
+            <numerusform>Answer: {tokens} token in {seconds}</numerusform>
+            <numerusform>Answer: {tokens} tokens in {seconds}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Decode: {tokens} tokens in {seconds}</source>
+        <translation>
+            <numerusform>Decode: {tokens} token in {seconds}</numerusform>
+            <numerusform>Decode: {tokens} tokens in {seconds}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Prefill: {tokens} tokens in {seconds}</source>
+        <translation>
+            <numerusform>Prefill: {tokens} token in {seconds}</numerusform>
+            <numerusform>Prefill: {tokens} tokens in {seconds}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{cached} reused + {new} new tokens</source>
+        <translation>
+            <numerusform>{cached} reused + {new} new token</numerusform>
+            <numerusform>{cached} reused + {new} new tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>turn_page</name>
     <message numerus="yes">
         <source>%n tokens</source>

@@ -124,6 +124,10 @@
         <translation>搜索全部对话</translation>
     </message>
     <message>
+        <source>Serve other programs…</source>
+        <translation>为其他程序提供服务…</translation>
+    </message>
+    <message>
         <source>Settings</source>
         <translation>设置</translation>
     </message>
@@ -270,7 +274,7 @@
     </message>
     <message>
         <source>What an empty chat says</source>
-        <translation>空白对话中显示的话</translation>
+        <translation>空白对话中显示的文字</translation>
     </message>
     <message>
         <source>What the model is told before the chat begins</source>
@@ -535,7 +539,7 @@
     </message>
     <message>
         <source>Layers</source>
-        <translation>层</translation>
+        <translation>层数</translation>
     </message>
     <message>
         <source>Next token</source>
@@ -622,7 +626,7 @@
     </message>
     <message>
         <source>There is no question in this chat yet, so nothing to check.</source>
-        <translation>此对话中还没有问题，无可检查。</translation>
+        <translation>此对话中还没有问题，没有可检查的内容。</translation>
     </message>
 </context>
 <context>
@@ -861,7 +865,7 @@
     </message>
     <message>
         <source>The check was given up, because something was asked.</source>
-        <translation>因为提出了问题，检查已中止。</translation>
+        <translation>因为有新的提问，检查已中止。</translation>
     </message>
     <message>
         <source>This answer is still being written. Please wait for it, or press Stop.</source>
@@ -2028,6 +2032,10 @@
         <translation>无法连接软件包索引；请检查网络后重试。</translation>
     </message>
     <message>
+        <source>There is no room for {0} with {1} in {2}; the largest that fits is {3}.</source>
+        <translation>在{2}中，{1} 没有空间容纳 {0}；能容纳的最大配置是 {3}。</translation>
+    </message>
+    <message>
         <source>Verifying {0}: {1} %</source>
         <translation>正在校验 {0}：{1} %</translation>
     </message>
@@ -2464,10 +2472,6 @@
         <translation>没有要回答的问题；请先写一个。</translation>
     </message>
     <message>
-        <source>There is no room for {0} with {1} in {2}</source>
-        <translation>在{2}中，{1} 没有空间容纳{0}</translation>
-    </message>
-    <message>
         <source>There is no system keyring here, so the key is kept only until Loquat is closed.</source>
         <translation>这里没有系统密钥环，因此密钥只保留到 Loquat 关闭为止。</translation>
     </message>
@@ -2863,10 +2867,6 @@
         <source>{0}, not {1}: there are no more</source>
         <translation>{0}，不是 {1} 个：没有更多了</translation>
     </message>
-    <message>
-        <source>{0}; the largest that fits is {1}.</source>
-        <translation>{0}；能容纳的最大配置是{1}。</translation>
-    </message>
 </context>
 <context>
     <name>experiments</name>
@@ -3080,7 +3080,7 @@
     </message>
     <message>
         <source>TTFT, seconds</source>
-        <translation>首词延迟，秒</translation>
+        <translation>首词延迟（秒）</translation>
     </message>
     <message>
         <source>The speed of your answers over days will stand here.</source>
@@ -3262,7 +3262,7 @@
     </message>
     <message>
         <source>Context, tokens</source>
-        <translation>上下文，词元</translation>
+        <translation>上下文（词元）</translation>
     </message>
     <message>
         <source>KV cache</source>
@@ -3343,7 +3343,7 @@
     </message>
     <message>
         <source>Layers</source>
-        <translation>层</translation>
+        <translation>层数</translation>
     </message>
     <message>
         <source>Program and workspace</source>
@@ -3694,6 +3694,49 @@
     </message>
 </context>
 <context>
+    <name>serve_dialog</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Copy the address</source>
+        <translation>复制地址</translation>
+    </message>
+    <message>
+        <source>Key that programs must show (may be empty)</source>
+        <translation>其他程序须出示的密钥（可以为空）</translation>
+    </message>
+    <message>
+        <source>Nobody is answered now.</source>
+        <translation>目前不回答任何程序。</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation>端口</translation>
+    </message>
+    <message>
+        <source>Programs are answered at {url}</source>
+        <translation>正在回答程序的请求，地址为 {url}</translation>
+    </message>
+    <message>
+        <source>Programs on this machine can ask the model that is loaded, in the way of OpenAI&apos;s API. Nobody else is answered, and your own questions come first. It ends with the window.</source>
+        <translation>这台电脑上的程序可以通过 OpenAI 的 API 向已加载的模型提问。不会回答其他任何人，你自己的提问优先。关闭窗口后即停止。</translation>
+    </message>
+    <message>
+        <source>Serve other programs</source>
+        <translation>为其他程序提供服务</translation>
+    </message>
+    <message>
+        <source>Start</source>
+        <translation>启动</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+</context>
+<context>
     <name>server_dialog</name>
     <message>
         <source>Add a server</source>
@@ -3794,23 +3837,23 @@
     </message>
     <message>
         <source>{name} must be on or off.</source>
-        <translation>{name}必须是开或关。</translation>
+        <translation>“{name}”必须是开或关。</translation>
     </message>
     <message>
         <source>{name} must be one of {choices}.</source>
-        <translation>{name}必须是以下之一：{choices}。</translation>
+        <translation>“{name}”必须是以下之一：{choices}。</translation>
     </message>
     <message>
         <source>{name} must be text.</source>
-        <translation>{name}必须是文本。</translation>
+        <translation>“{name}”必须是文本。</translation>
     </message>
     <message>
         <source>{name} must be the name of a font.</source>
-        <translation>{name}必须是字体名称。</translation>
+        <translation>“{name}”必须是字体名称。</translation>
     </message>
     <message>
         <source>{name} must be {range}.</source>
-        <translation>{name}必须{range}。</translation>
+        <translation>“{name}”必须{range}。</translation>
     </message>
 </context>
 <context>
@@ -4348,9 +4391,11 @@ They stay on this machine.</source>
         <source>(not reported)</source>
         <translation>（未报告）</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>Answer: {tokens} tokens in {seconds}</source>
-        <translation>回答：{tokens} 个词元，用时 {seconds}</translation>
+        <translation>
+            <numerusform>回答：{tokens} 个词元，用时 {seconds}</numerusform>
+        </translation>
     </message>
     <message>
         <source>Answered by {server}, not on this machine</source>
@@ -4364,9 +4409,11 @@ They stay on this machine.</source>
         <source>Cache of this chat: {size}</source>
         <translation>此对话的缓存：{size}</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>Decode: {tokens} tokens in {seconds}</source>
-        <translation>解码：{tokens} 个词元，用时 {seconds}</translation>
+        <translation>
+            <numerusform>解码：{tokens} 个词元，用时 {seconds}</numerusform>
+        </translation>
     </message>
     <message>
         <source>First text after {seconds}, the network and the server&apos;s queue among it</source>
@@ -4376,9 +4423,11 @@ They stay on this machine.</source>
         <source>Model: {model}</source>
         <translation>模型：{model}</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>Prefill: {tokens} tokens in {seconds}</source>
-        <translation>预填充：{tokens} 个词元，用时 {seconds}</translation>
+        <translation>
+            <numerusform>预填充：{tokens} 个词元，用时 {seconds}</numerusform>
+        </translation>
     </message>
     <message>
         <source>Prompt lookup: drafted {drafted}, kept {kept}</source>
@@ -4408,9 +4457,11 @@ They stay on this machine.</source>
         <source>{cached} reused + {new} new</source>
         <translation>复用 {cached} + 新增 {new}</translation>
     </message>
-    <message>
+    <message numerus="yes">
         <source>{cached} reused + {new} new tokens</source>
-        <translation>复用 {cached} + 新增 {new} 个词元</translation>
+        <translation>
+            <numerusform>复用 {cached} + 新增 {new} 个词元</numerusform>
+        </translation>
     </message>
     <message>
         <source>{rate} tok/s</source>
@@ -4615,7 +4666,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>another version of it was chosen</source>
-        <translation>选择了它的另一个版本</translation>
+        <translation>选择了该消息的另一个版本</translation>
     </message>
     <message>
         <source>cause not known</source>
@@ -4623,7 +4674,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>it was edited</source>
-        <translation>它被编辑过</translation>
+        <translation>该消息被编辑过</translation>
     </message>
     <message>
         <source>memory was read back from disk</source>

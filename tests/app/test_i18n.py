@@ -102,6 +102,12 @@ ENGINE = [
         "服务器等了 1.2 秒才开始回答，回答用时 340 毫秒。",
     ),
     ("Port 8000 is taken by another program; choose another port.", "端口 8000 已被其他程序占用；请选择其他端口。"),
+    (
+        "There is no room for a context of 8,192 tokens (float32) with smollm2 in the 1.0 GiB that Loquat may use"
+        " (50 % of 7.8 GiB, as set); the largest that fits is a context of 4,096 tokens (int8).",
+        "在 Loquat 可用的 1.0 GiB（7.8 GiB 的 50 %，按设置）中，smollm2 没有空间容纳 8,192 个词元的上下文（float32）；"
+        "能容纳的最大配置是 4,096 个词元的上下文（int8）。",
+    ),
     ("Something that the engine never says.", "Something that the engine never says."),
 ]
 
