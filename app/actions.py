@@ -87,5 +87,6 @@ def _program_actions() -> tuple[Action, ...]:
         Action("model_file", translate("actions", "Use a model file…"), group),
         Action("model_folder", translate("actions", "Use a model folder…"), group),
         Action("add_server", translate("actions", "Add a server…"), group),
+        Action("serve", translate("actions", "Serve other programs…"), group),
         Action("quit", translate("actions", "Quit"), group, "Ctrl+Q"),
     )

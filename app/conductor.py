@@ -21,6 +21,7 @@ from app.live import ModelState, Notice
 from app.organizing import Organizing
 from app.remote_servers import RemoteServers
 from app.search import Search
+from app.serving import Serving
 from app.session import Session
 from app.settings import Settings
 from app.shown_chat import ShownChat
@@ -42,6 +43,7 @@ class Program:
     assistants: Assistants
     experiments: Experiments
     servers: RemoteServers
+    serving: Serving
     theme: Theme
 
 
@@ -58,7 +60,7 @@ class Conductor(QObject):
         self._chats = chats
         self._settings = settings
         self._theme = theme
-        self.dialogs = Dialogs(chats, settings, theme, window)
+        self.dialogs = Dialogs(chats, settings, program.serving, theme, window)
         self.shown = ShownChat(chats, window, self)
         self.organizing = Organizing(window, chats, settings, program.search, self)
         self.transfers = Transfers(window, chats, program.store, theme, self)
@@ -140,6 +142,7 @@ class Conductor(QObject):
             "model_file": dialogs.choose_model_file,
             "model_folder": dialogs.choose_model_folder,
             "add_server": self.connecting.show_dialog,
+            "serve": dialogs.show_serving,
             "quit": self.quit_requested.emit,
         }
         with_words: dict[str, Run] = {

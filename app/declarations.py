@@ -330,5 +330,6 @@ SETTINGS: Final = (
     ),
     Setting("window_geometry", "text", ""),
     Setting("folded_folders", "text", "[]"),
+    Setting("serve_port", "integer", 8000, low=1, high=65_535),
     Setting("sampling_chosen", "switch", False),  # otherwise it follows what the model's makers say
 )

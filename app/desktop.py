@@ -29,6 +29,7 @@ from app.options import window_options
 from app.presence import Presence
 from app.remote_servers import RemoteServers
 from app.search import Search
+from app.serving import Serving
 from app.settings import Settings
 from app.single_instance import SingleInstance
 from app.store import open_store
@@ -67,6 +68,7 @@ class Desktop:
         self.chats.model_changed.connect(collector.model_changed)
         self.first_model = FirstModel(self.chats)
         self.experiments = Experiments(self.bridge)
+        self.serving = Serving(self.bridge)
         self.servers = RemoteServers(paths.config / SERVERS, self.bridge.keys)
         self.bridge.arrived.connect(self.experiments.apply, Qt.ConnectionType.QueuedConnection)
         self.theme = Theme(app, self.settings.get("theme"), self.settings.look())
@@ -91,6 +93,7 @@ class Desktop:
             self.assistants,
             self.experiments,
             self.servers,
+            self.serving,
             self.theme,
         )
         return window, Conductor(window, program)
@@ -154,6 +157,7 @@ class Desktop:
         self.conductor.transfers.close()
         self.chats.shutdown()
         self.servers.close()
+        self.serving.close()
         ended = self.bridge.close()
         self.search.close()
         if not self.store.close():

@@ -13,11 +13,13 @@ from app.chats import Chats
 from app.crash import CrashReport
 from app.declarations import SETTINGS
 from app.i18n import translate
+from app.serving import Serving
 from app.settings import Settings
 from app.theme import Theme
 from app.views import words
 from app.views.crash_dialog import CrashDialog
 from app.views.dialogs import ConfirmDialog, LinkDialog
+from app.views.serve_dialog import ServeDialog
 from app.views.settings_dialog import Place, SettingsDialog
 from engine.events import InstalledModel
 
@@ -25,8 +27,9 @@ from engine.events import InstalledModel
 class Dialogs(QObject):
     """Each is opened over `window` and holds nothing up: the conversation goes on behind it."""
 
-    def __init__(self, chats: Chats, settings: Settings, theme: Theme, window: QWidget) -> None:
+    def __init__(self, chats: Chats, settings: Settings, serving: Serving, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
+        self._serving = serving
         self._chats = chats
         self._settings = settings
         self._theme = theme
@@ -94,6 +97,20 @@ class Dialogs(QObject):
         if self._shown_settings is not None:
             self._shown_settings.deleteLater()
         self._shown_settings = None
+
+    def show_serving(self) -> None:
+        """Open the switch that lets other programs ask the model."""
+        dialog = ServeDialog(self._theme, int(self._settings.get("serve_port")), self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show_state(self._serving.state.url, self._serving.state.error)
+        dialog.start_requested.connect(self._serve)
+        dialog.stop_requested.connect(self._serving.stop)
+        self._serving.changed.connect(dialog.take_state)
+        dialog.open()
+
+    def _serve(self, port: int, key: str) -> None:
+        self._settings.set("serve_port", port)
+        self._serving.start(port, key)
 
     def show_link(self, address: str) -> None:
         """Show the address of a link; only then it may be opened."""

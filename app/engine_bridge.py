@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
@@ -103,6 +103,11 @@ class EngineBridge(QObject):
         self._closed = False
         self._worker = make_worker(self._emit)
         self._worker.start()
+
+    @property
+    def worker(self) -> Any:  # noqa: ANN401 - what serving asks of it is `engine.server.service.ServingWorker`
+        """The worker, for the server over it."""
+        return self._worker
 
     def _emit(self, event: Event) -> None:
         # On the worker's thread. A worker that outlives the bound of `close` must find no half-destroyed object here.

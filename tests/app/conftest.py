@@ -20,6 +20,7 @@ from app.live import LiveTurn, ModelState, Notice
 from app.records import StoredMessage
 from app.remote_servers import RemoteServers
 from app.search import Search
+from app.serving import Serving
 from app.session import Session
 from app.settings import Settings
 from app.store import Store, open_store
@@ -54,7 +55,16 @@ class World:
             self.bridge.arrived.connect(experiments.apply, Qt.ConnectionType.QueuedConnection)
             assistants = Assistants(self.store.path.with_name("assistants.json"))
             servers = RemoteServers(self.store.path.with_name("servers.json"), self.bridge.keys)
-            parts = (self.chats, self.store, self.settings, search, assistants, experiments, servers)
+            parts = (
+                self.chats,
+                self.store,
+                self.settings,
+                search,
+                assistants,
+                experiments,
+                servers,
+                Serving(self.bridge),
+            )
             self.parts = Program(*parts, theme)
         return self.parts
 
@@ -66,6 +76,7 @@ class World:
         if self.parts is not None:
             assert self.parts.search.close()
             self.parts.servers.close()
+            assert self.parts.serving.close()
             self.parts.assistants.save()
         assert self.store.close()
         self.settings.save()
