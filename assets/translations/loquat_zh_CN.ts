@@ -3134,6 +3134,10 @@
         <source>{model}: {percent} % slower a token since {changes}</source>
         <translation>{model}：{changes}，此后每词元慢了 {percent} %</translation>
     </message>
+    <message>
+        <source>{rate} tok/s</source>
+        <translation>{rate} 词元/秒</translation>
+    </message>
 </context>
 <context>
     <name>import_dialog</name>

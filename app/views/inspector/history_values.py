@@ -54,7 +54,8 @@ def _over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown], which: s
 def model_legend(chart: Chart) -> tuple[Segment, ...]:
     """The name of each line beside its colour, and the middle of its values; nothing where there is one line only."""
     rates = ((line, statistics.median(y for _, y in line.points)) for line in chart.lines if line.points)
-    shown = tuple(Segment(line.label, rate, f"{words.rate(rate)} tok/s", line.token) for line, rate in rates)
+    said = translate("history_values", "{rate} tok/s")
+    shown = tuple(Segment(line.label, rate, said.format(rate=words.rate(rate)), line.token) for line, rate in rates)
     return shown if len(shown) > 1 else ()
 
 
