@@ -20,8 +20,9 @@ from app import presets
 from app.declarations import SETTINGS
 from app.i18n import mark, translate, translate_marked
 from app.records import ChatOptions, new_id
-from app.settings import SAVE_DELAY_MS, put_aside, write_atomically
+from app.settings import SAVE_DELAY_MS, put_aside
 from app.theme import ASSETS
+from engine.atomic import write_atomically
 
 log = logging.getLogger(__name__)
 

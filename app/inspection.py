@@ -19,7 +19,6 @@ from app.live_trace import live_trace, stats_trace
 from app.migrations import StoreError
 from app.records import StoredMessage
 from app.session import Session
-from app.settings import write_atomically
 from app.store import Store
 from app.theme import Theme
 from app.turn_log import as_csv, read_turns
@@ -29,6 +28,7 @@ from app.views.inspector.memory_page import MemoryPage
 from app.views.inspector.tokens_dialog import TokensDialog
 from app.views.inspector.turns_dialog import TurnsDialog
 from app.views.main_window import MainWindow
+from engine.atomic import write_atomically
 from engine.explain.figures import ratio
 from engine.explain.plan import turns_left
 from engine.explain.trace import PrefixBreak, TurnTrace, from_json

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from app.i18n import translate
 from app.server_entry import ServerEntry, Tried
-from app.settings import write_atomically
+from engine.atomic import write_atomically
 from engine.errors import Cancelled, EngineError
 from engine.keys import Keys
 from engine.remote.servers import RemoteServer, check_address, new_id, read_servers, servers_json

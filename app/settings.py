@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from app import presets
 from app.declarations import GIB, SETTINGS, Setting
 from app.i18n import translate
 from app.theme import Look
+from engine.atomic import write_atomically
 from engine.chat import Overflow
 from engine.config import EngineConfig, SamplingParams
 
@@ -188,25 +188,6 @@ def put_aside(path: Path) -> str:
         log.warning("a damaged file stays where it is: %s", error)
         return ""
     return aside.name
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file so that at any moment either the old or the new one is there, whole.
-
-    Raises:
-        OSError: It could not be written; the old file is untouched.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(path.name + ".new")
-    try:
-        with fresh.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    except OSError:
-        fresh.unlink(missing_ok=True)
-        raise
 
 
 def _usable(setting: Setting, stored: dict[str, Any]) -> Any:  # noqa: ANN401

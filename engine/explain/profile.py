@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from engine.atomic import write_atomically
 from engine.explain.codec import built, plain
 from engine.explain.figures import ratio
 from engine.explain.trace import ModelFacts
@@ -98,14 +97,7 @@ def save_profile(profile: MachineProfile, path: Path) -> None:
     Raises:
         OSError: The folder cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".{os.getpid()}.partial")
-    try:
-        partial.write_text(json.dumps(plain(profile) | {"version": VERSION}), encoding="utf-8")
-        partial.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
+    write_atomically(path, json.dumps(plain(profile) | {"version": VERSION}))
 
 
 def processor_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from engine.atomic import write_atomically
 from engine.chat import RequestHandle
 from engine.errors import ModelNotFound
 from engine.events import LoadStage
 from engine.models.catalogue import DEFAULT_MODEL
-from engine.models.files import flush_to_disk, folder_bytes, link_or_copy, os_errors, sha256_steps
+from engine.models.files import folder_bytes, link_or_copy, os_errors, sha256_steps
 from engine.models.gguf_reader import is_gguf, not_gguf
 from engine.models.model_folder import (
     FORMAT,
@@ -25,7 +25,6 @@ from engine.models.model_folder import (
     publish,
     read_manifest,
     unfinished_folder,
-    write_json,
 )
 from engine.models.names import NameTaken, check_name, free_name
 from engine.models.progress import Step, stop_if_cancelled
@@ -97,11 +96,7 @@ class Registry:
         """
         self.find(name)
         with os_errors("set the default model", self.models_dir):
-            path = self.models_dir / _DEFAULT_FILE
-            fresh = path.with_suffix(f".{os.getpid()}.new")
-            write_json(fresh, {"default": name})
-            flush_to_disk(fresh)
-            fresh.replace(path)
+            write_atomically(self.models_dir / _DEFAULT_FILE, json.dumps({"default": name}) + "\n")
 
     def remove(self, name: str) -> int:
         """Delete a model.

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
 
 import pytest
 
-from app import settings as settings_module
 from app.assistants import ICONS, PLAIN, Assistant, Assistants, shipped_assistants
 from app.records import ChatOptions
 from app.theme import ASSETS
@@ -110,7 +110,7 @@ def test_a_save_that_fails_is_told_and_tried_again(qtbot, path, monkeypatch):
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(settings_module.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with qtbot.waitSignal(assistants.save_failed) as told:
         assistants.save()
     assert "could not be saved" in told.args[0]

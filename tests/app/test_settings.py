@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
-from app import settings as module
 from app.declarations import SETTINGS
-from app.settings import Settings, write_atomically
+from app.settings import Settings
 from app.theme import DEFAULT_LOOK, Look
 from engine.config import GREEDY, EngineConfig, SamplingParams
 
@@ -188,7 +188,7 @@ def test_a_save_that_fails_is_told_and_leaves_the_old_file(qtbot, path, monkeypa
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     settings.set("top_k", 6)
     with qtbot.waitSignal(settings.save_failed) as told:
         settings.save()
@@ -198,13 +198,6 @@ def test_a_save_that_fails_is_told_and_leaves_the_old_file(qtbot, path, monkeypa
     monkeypatch.undo()
     settings.save()
     assert json.loads(path.read_text()) == {"top_k": 6, "sampling_chosen": True}
-
-
-def test_writing_replaces_the_whole_file(tmp_path):
-    target = tmp_path / "a" / "file.json"
-    write_atomically(target, "long old content")
-    write_atomically(target, "new")
-    assert target.read_text() == "new"
 
 
 def test_sampling_follows_the_model_until_something_is_chosen(tmp_path, qapp):
