@@ -95,7 +95,8 @@ class Store:
 
     def __init__(self, path: Path, report: Callable[[EngineError | None], None] | None = None) -> None:
         self.path = path
-        self.on_report = report
+        self._on_report = report
+        self._unheard: EngineError | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
         examine(path)
         self._db = connect(path)
@@ -108,9 +109,23 @@ class Store:
         # The program may have ended before a reply or an import did.
         self._write(("UPDATE message SET indexed = 1 WHERE NOT indexed", ()), *unstage(STAGED))
 
+    @property
+    def on_report(self) -> Callable[[EngineError | None], None] | None:
+        """Who is told of trouble with saving, and at once of trouble that began before."""
+        return self._on_report
+
+    @on_report.setter
+    def on_report(self, report: Callable[[EngineError | None], None] | None) -> None:
+        self._on_report = report
+        unheard, self._unheard = self._unheard, None
+        if report and unheard:
+            report(unheard)
+
     def _report(self, error: EngineError | None) -> None:
-        if self.on_report:
-            self.on_report(error)
+        if self._on_report:
+            self._on_report(error)
+        else:
+            self._unheard = error
 
     def conversations(self) -> list[Conversation]:
         """Those in the list, neither archived nor deleted, the latest first."""
