@@ -49,6 +49,12 @@ def as_one_text(sentences: Iterable[str]) -> str:
     return ("" if language_in_force() == CHINESE else " ").join(filter(None, sentences))
 
 
+def labelled(label: str, text: str) -> str:
+    """A name and what it stands for, with the colon that the language has."""
+    colon = "：" if language_in_force() == CHINESE else ": "  # noqa: RUF001 - Chinese has its own
+    return f"{label}{colon}{text}"
+
+
 def install(app: QCoreApplication, language: str) -> str:
     """Speak a language from now on, in place of the one before; what is on the screen stays until it is made anew.
 

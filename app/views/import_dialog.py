@@ -9,7 +9,7 @@ from PySide6.QtCore import QFileInfo, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
-from app.i18n import translate
+from app.i18n import labelled, translate
 from app.theme import Theme
 from app.transfer.result import TransferResult
 from app.transfer.words import import_sentence
@@ -71,7 +71,7 @@ class ImportDialog(TransferDialog):
         if result.problem:
             self.show_failure(result.problem)
             return
-        lines = [f"{each.title}: {each.reason}" for each in result.skipped]
+        lines = [labelled(each.title, each.reason) for each in result.skipped]
         others = result.skipped_count - len(lines)
         if others > 0:
             lines.append(translate("import_dialog", "And others: {count}").format(count=words.count(others)))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from app.i18n import translate
+from app.i18n import labelled, translate
 from app.live import LiveTurn
 from app.plain_text import message_text
 from app.records import StoredMessage, Version
@@ -298,7 +298,7 @@ class MessageView(QWidget):
         else:
             self._text.show_message(self._message, ended)
         what = translate("message_view", "Question") if self.is_question else translate("message_view", "Answer")
-        self.setAccessibleName(f"{what}: {self.text[:_SPOKEN]}")
+        self.setAccessibleName(labelled(what, self.text[:_SPOKEN]))
         if self._footer is not None:
             self._footer.show_groups(() if self._streaming else reply_figures(self._message))
             self._footer.setToolTip("" if self._streaming else plain_tip(reply_details(self._message)))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPlainTextEdit, QPushButton, QWidget
 
-from app.i18n import translate
+from app.i18n import labelled, translate
 from app.presets import CUSTOM
 from app.setting import Setting
 from app.theme import Theme
@@ -90,7 +90,7 @@ class ChoiceField(QPushButton):
         """Show the choice."""
         self._value = value
         self.setText(self._setting.shown_choices.get(value, value))
-        self.setAccessibleName(f"{self._setting.shown_label}: {self.text()}")
+        self.setAccessibleName(labelled(self._setting.shown_label, self.text()))
 
     def menu_of_choices(self) -> Menu:
         """All choices, the one in force ticked."""

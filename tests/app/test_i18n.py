@@ -16,6 +16,7 @@ from app.i18n import (
     as_one_text,
     best_language,
     install,
+    labelled,
     language_in_force,
     mark,
     translate,
@@ -82,6 +83,12 @@ def test_sentences_follow_each_other_as_the_language_has_it(qapp: QApplication) 
     assert as_one_text(["First.", "", "Second."]) == "First. Second."
     install(qapp, "zh_CN")
     assert as_one_text(["一。", "", "二。"]) == "一。二。"
+
+
+def test_a_label_has_the_colon_of_the_language(qapp: QApplication) -> None:
+    assert labelled("Question", "Why?") == "Question: Why?"
+    install(qapp, "zh_CN")
+    assert labelled("问题", "为什么？") == "问题：为什么？"
 
 
 ENGINE = [

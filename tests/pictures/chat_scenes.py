@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from app.i18n import translate
 from app.live import DraftCost, Notice
+from app.views.cost_line import edit_saying
 from app.views.sent_files import SentFiles
 from app.views.thinking_view import ThinkingView
 from tests.app.fake_worker import Reply
@@ -69,7 +71,7 @@ def edit(stage: Stage) -> None:
     view.again_button.click()
     view.edit_box.editor.insertPlainText(" And does a longer question make it worse?")
     settle(300)
-    view.edit_box.show_cost("This edit recomputes 1,240 tokens, about 2.1 s.")
+    view.edit_box.show_cost(edit_saying(DraftCost(1_260, 20, 24, 8192, 0, 2.1)))
 
 
 def versions(stage: Stage) -> None:
@@ -151,9 +153,9 @@ def slash(stage: Stage) -> None:
 
 def notices(stage: Stage) -> None:
     """A notice with a detail, and one after a deletion."""
-    cut = "The file model.gguf is cut short; please download it again."
+    cut = "The file model.gguf is damaged or incomplete (it ends too early); get it again."
     detail = "truncated at byte 81,264,640 of 144,811,360"
-    stage.desktop.chats.notice.emit(Notice(cut, detail, "Try again", lambda: None))
+    stage.desktop.chats.notice.emit(Notice(cut, detail, translate("chats", "Try again"), lambda: None))
     stage.desktop.chats.delete(stage.desktop.chats.conversations()[2].id)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from PySide6.QtWidgets import QScrollArea
 
 from app.crash import CrashReport, environment
+from app.i18n import translate
 from app.live import LiveTurn, ModelState
 from app.transfer.result import Skipped, TransferResult
 from app.views.assistants_dialog import AssistantsDialog
@@ -127,8 +128,8 @@ def imported(stage: Stage) -> None:
     """What was read, and what was not."""
     stage.run("import_chats")
     skipped = (
-        Skipped("Holiday photos", "It holds images only."),
-        Skipped("Untitled", "Its messages hang together nowhere."),
+        Skipped("Holiday photos", translate("transfer", "This conversation is empty.")),
+        Skipped("Untitled", translate("transfer", "This is no conversation that Loquat knows.")),
     )
     path = Path("/home/me/Downloads/conversations.json")
     stage.of(ImportDialog).show_result(TransferResult(path, 212, 4, skipped, 2))
@@ -137,7 +138,9 @@ def imported(stage: Stage) -> None:
 def crash(stage: Stage) -> None:
     """The crash dialog."""
     trace = 'Traceback (most recent call last):\n  File "app/session.py", line 120, in apply\nValueError: an example\n'
-    stage.desktop.show_crash(CrashReport("Something went wrong inside Loquat.", environment(), trace, True))
+    stage.desktop.show_crash(
+        CrashReport(translate("crash", "Something went wrong inside Loquat."), environment(), trace, True)
+    )
 
 
 def link(stage: Stage) -> None:

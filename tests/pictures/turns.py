@@ -26,7 +26,7 @@ from tests.pictures.examples import MODEL
 
 MEMORY: Final = MemoryState(
     allowed=1_200_000_000,
-    reason="half of this machine's memory",
+    reason="15 % of 7.5 GiB; the rest is for the system and other programs",
     weights=90_000_000,
     workspace=258_000_000,
     workspace_per_token=1_000,

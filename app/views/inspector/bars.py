@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
+from app.i18n import labelled
 from app.theme import Theme
 from app.views.inspector.values import Segment
 
@@ -54,7 +55,7 @@ class StackBar(QWidget):
     def show_segments(self, segments: Sequence[Segment], whole: float | None = None) -> None:
         """Show these pieces; where `whole` is more than their sum, the rest of the bar stays empty."""
         self._segments, self._whole = tuple(segments), whole
-        self.setAccessibleName(", ".join(f"{each.label}: {each.text}" for each in segments))
+        self.setAccessibleName(", ".join(labelled(each.label, each.text) for each in segments))
         self.update()
 
     def mark(self, index: int) -> None:
@@ -73,7 +74,7 @@ class StackBar(QWidget):
         self.hovered.emit(index)
         if index >= 0:
             each = self._segments[index]
-            text = f"{each.label}: {each.text}" + (f"\n{each.detail}" if each.detail else "")
+            text = labelled(each.label, each.text) + (f"\n{each.detail}" if each.detail else "")
             QToolTip.showText(event.globalPosition().toPoint(), text, self)
         else:
             QToolTip.hideText()
@@ -126,7 +127,7 @@ class Legend(QWidget):
         if len(segments) != len(self._segments):
             self.setFixedHeight(ROW_HEIGHT * len(segments))
         self._segments = tuple(segments)
-        self.setAccessibleName("\n".join(f"{each.label}: {each.text}" for each in segments))
+        self.setAccessibleName("\n".join(labelled(each.label, each.text) for each in segments))
         self.update()
 
     def mark(self, index: int) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from app.i18n import labelled
 from app.theme import Theme
 from app.views import words
 from app.views.inspector.values import Chart, Line
@@ -59,7 +60,7 @@ class LineChart(QWidget):
     def show_chart(self, chart: Chart) -> None:
         """Show other lines."""
         self._chart = chart
-        said = (f"{line.label}: {len(line.points)}" for line in chart.lines)
+        said = (labelled(line.label, str(len(line.points))) for line in chart.lines)
         self.setAccessibleName(f"{chart.y_name}, {chart.x_name}. " + (", ".join(said) or chart.empty))
         self.update()
 
@@ -85,7 +86,7 @@ class LineChart(QWidget):
         rows = []
         for line in self._drawn():
             at, y = nearest(line, x)
-            rows.append(f"{line.label}: {y:,.1f} ({self._x_text(at)})")
+            rows.append(labelled(line.label, f"{y:,.1f} ({self._x_text(at)})"))
         return "\n".join(rows)
 
     def paintEvent(self, event: QPaintEvent) -> None:
