@@ -137,6 +137,9 @@ class StartPage(QScrollArea):
             text = translate("start_page", "You can type already. The answer comes as soon as the model is ready.")
         elif model.info is None:
             text = translate("start_page", "You can write already; an answer needs a model.")
+        elif model.info.remote:
+            said = translate("start_page", "The answer is made by {server}; what you write goes to {host}.")
+            text = said.format(server=model.info.server, host=model.info.host)
         else:
             text = translate("start_page", "The answer is made on this machine; nothing leaves it.")
         self._state.setText(text)

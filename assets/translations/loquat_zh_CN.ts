@@ -2484,6 +2484,10 @@
         <translation>设备 {1} 没有 {0} 格式；请从 {2} 中选择。</translation>
     </message>
     <message>
+        <source>This conversation has about {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This conversation has {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
         <translation>此对话有 {0} 个词元，而模型只能容纳 {1} 个；请缩短消息或新建对话。</translation>
     </message>
@@ -3627,6 +3631,25 @@
     </message>
 </context>
 <context>
+    <name>refusal_dialog</name>
+    <message>
+        <source>Loquat cannot begin</source>
+        <translation>Loquat 无法启动</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>退出</translation>
+    </message>
+    <message>
+        <source>Show the folder</source>
+        <translation>显示文件夹</translation>
+    </message>
+    <message>
+        <source>Where the file is</source>
+        <translation>文件所在位置</translation>
+    </message>
+</context>
+<context>
     <name>remote_servers</name>
     <message>
         <source>The list of servers in {file} cannot be written. Is there room on the disk?</source>
@@ -3709,11 +3732,11 @@
     </message>
     <message>
         <source>Key that programs must show (may be empty)</source>
-        <translation>其他程序须出示的密钥（可以为空）</translation>
+        <translation>其他程序须提供的密钥（可以留空）</translation>
     </message>
     <message>
         <source>Nobody is answered now.</source>
-        <translation>目前不回答任何程序。</translation>
+        <translation>目前没有提供服务。</translation>
     </message>
     <message>
         <source>Port</source>
@@ -3721,11 +3744,11 @@
     </message>
     <message>
         <source>Programs are answered at {url}</source>
-        <translation>正在回答程序的请求，地址为 {url}</translation>
+        <translation>服务地址：{url}</translation>
     </message>
     <message>
         <source>Programs on this machine can ask the model that is loaded, in the way of OpenAI&apos;s API. Nobody else is answered, and your own questions come first. It ends with the window.</source>
-        <translation>这台电脑上的程序可以通过 OpenAI 的 API 向已加载的模型提问。不会回答其他任何人，你自己的提问优先。关闭窗口后即停止。</translation>
+        <translation>这台电脑上的程序可以通过 OpenAI 的 API 向已加载的模型提问。其他电脑无法访问，你自己的提问优先。关闭窗口后即停止。</translation>
     </message>
     <message>
         <source>Serve other programs</source>
@@ -4039,6 +4062,10 @@ They stay on this machine.</source>
     <message>
         <source>Or ask one of these</source>
         <translation>或者问其中一个问题</translation>
+    </message>
+    <message>
+        <source>The answer is made by {server}; what you write goes to {host}.</source>
+        <translation>由 {server} 回答，你写的内容会发送到 {host}。</translation>
     </message>
     <message>
         <source>The answer is made on this machine; nothing leaves it.</source>

@@ -16,6 +16,7 @@ from app.transfer.result import Skipped, TransferResult
 from app.views.assistants_dialog import AssistantsDialog
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog
+from app.views.serve_dialog import ServeDialog
 from app.views.settings_dialog import SettingsDialog
 from app.views.start_cards import Offer
 from engine.events import LoadProgress, LoadStage
@@ -163,6 +164,12 @@ def server(stage: Stage) -> None:
     stage.run("add_server")
 
 
+def serving(stage: Stage) -> None:
+    """Other programs on this machine are answered."""
+    stage.run("serve")
+    stage.of(ServeDialog).show_state("http://127.0.0.1:8000/v1", "")
+
+
 def quick_ask(stage: Stage) -> None:
     """The small window, empty."""
     stage.desktop.presence.toggle_quick_ask()
@@ -208,6 +215,7 @@ SCENES: Final = (
     Scene("folder", folder),
     Scene("removal", removal),
     Scene("server", server),
+    Scene("serving", serving),
     Scene("quick-ask", quick_ask, sizes=("wide",)),
     Scene("quick-answer", quick_answer, reply=Reply(PIECES, cached=0, prefill=17, prefill_chunk=17), sizes=("wide",)),
     Scene("tray", tray, sizes=("wide",)),

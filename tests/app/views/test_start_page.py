@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,6 +32,12 @@ def page(qtbot: Any, theme: Theme) -> StartPage:
 
 def step(stage: LoadStage, total: int) -> ModelState:
     return ModelState("working", step=LoadProgress("r", stage, 0, total, "Downloading"), sentence="Downloading")
+
+
+def test_with_a_model_on_a_server_it_says_where_what_is_written_goes(page: StartPage) -> None:
+    info = replace(model_info(), server="Lab", host="gpu.example:8000")
+    page.show_model(ModelState("ready", info))
+    assert page.sentence == "The answer is made by Lab; what you write goes to gpu.example:8000."
 
 
 def test_with_a_model_there_is_nothing_to_set_up(page: StartPage) -> None:
