@@ -23,7 +23,6 @@ _SHORT: Final = 600  # below this width the inspector's button leaves its key ou
 _CHIP_WIDTH: Final = 280
 _CHIP_EDGES: Final = 22  # padding and border in window.qss
 _LEAST_CHIP_WIDTH: Final = 64
-_OTHERS: Final = 420  # what title, inspector and the other buttons need beside the model's name
 
 
 class Chip(QPushButton):
@@ -169,15 +168,18 @@ class ChatHeader(QFrame):
 
     @property
     def _chip_width(self) -> int:
-        wide = self._theme.wide
-        return max(wide(_LEAST_CHIP_WIDTH), min(wide(_CHIP_WIDTH), self.width() - wide(_OTHERS)))
+        """Half of what the buttons leave; the other half is the title's."""
+        wide, row = self._theme.wide, self.layout()
+        edges, others = row.contentsMargins(), (self._fold, self._inspector, self._more)
+        taken = edges.left() + edges.right() + sum(each.sizeHint().width() for each in others) + 4 * row.spacing()
+        return max(wide(_LEAST_CHIP_WIDTH), min(wide(_CHIP_WIDTH), (self.width() - taken) // 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._chip.show_words(self._chip.words, self._chip_width)
         name = translate("chat_header", "Inspector")
         short = self.width() < self._theme.wide(_SHORT)
         self._inspector.show_words(name if short else f"{name} F12", self._theme.wide(_CHIP_WIDTH))
+        self._chip.show_words(self._chip.words, self._chip_width)
 
     def show_models(self, models: tuple[InstalledModel, ...]) -> None:
         """Offer these models."""

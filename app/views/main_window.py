@@ -15,6 +15,7 @@ from app.views.chat_header import ChatHeader
 from app.views.chat_view import ChatView
 from app.views.composer import Composer
 from app.views.frame import Dock, Scrim
+from app.views.inspector.inspector import WIDTH as INSPECTOR_WIDTH
 from app.views.inspector.inspector import Inspector
 from app.views.notice_bar import NoticeBar
 from app.views.palette import Palette
@@ -25,7 +26,7 @@ from app.views.start_page import StartPage
 from app.views.status_bar import StatusBar
 
 NARROW: Final = 760  # below this width the sidebar lies over the conversation
-WIDE: Final = 1100  # from this width on there is room for the inspector beside it
+WIDE: Final = 1100  # from this width on there is room for the inspector beside it, drawn for text of 100 %
 SIZE: Final = (1200, 820)
 
 
@@ -137,7 +138,8 @@ class MainWindow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._left.set_over(self.narrow)
-        self._right.set_over(self.width() < WIDE)
+        self.inspector.fit_into(self.width())
+        self._right.set_over(self.width() - self.inspector.width() < WIDE - INSPECTOR_WIDTH)
         self._arrange()
 
     def _arrange(self) -> None:

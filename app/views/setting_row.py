@@ -84,7 +84,9 @@ class SettingRow(QWidget):
     def _lay_out(self, theme: Theme) -> None:
         words = QVBoxLayout()
         words.setSpacing(2)
-        words.addWidget(Label(theme, self.setting.shown_label, "list"))
+        name = Label(theme, self.setting.shown_label, "list")
+        name.setWordWrap(True)  # or a long name pushes its control out of a narrow dialog
+        words.addWidget(name)
         words.addWidget(self._help)
         words.addWidget(self._wrong)
         top = QHBoxLayout()

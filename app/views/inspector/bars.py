@@ -119,13 +119,14 @@ class Legend(QWidget):
         self._theme = theme
         self._segments: tuple[Segment, ...] = ()
         self._strong = -1
+        self._row = theme.line(ROW_HEIGHT)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_segments(self, segments: Sequence[Segment]) -> None:
         """Show these lines."""
         if len(segments) != len(self._segments):
-            self.setFixedHeight(ROW_HEIGHT * len(segments))
+            self.setFixedHeight(self._row * len(segments))
         self._segments = tuple(segments)
         self.setAccessibleName("\n".join(labelled(each.label, each.text) for each in segments))
         self.update()
@@ -137,7 +138,7 @@ class Legend(QWidget):
             self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        index = int(event.position().y() // ROW_HEIGHT)
+        index = int(event.position().y() // self._row)
         inside = 0 <= index < len(self._segments)
         self.hovered.emit(index if inside else -1)
         detail = self._segments[index].detail if inside else ""
@@ -150,13 +151,13 @@ class Legend(QWidget):
         self.hovered.emit(-1)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, ROW_HEIGHT * len(self._segments))
+        return QSize(120, self._row * len(self._segments))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for index, each in enumerate(self._segments):
-            self._paint_row(painter, QRectF(0, index * ROW_HEIGHT, self.width(), ROW_HEIGHT), each, index)
+            self._paint_row(painter, QRectF(0, index * self._row, self.width(), self._row), each, index)
 
     def _paint_row(self, painter: QPainter, box: QRectF, each: Segment, index: int) -> None:
         # A quiet colour on the same ground needs the edge to be seen.

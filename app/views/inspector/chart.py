@@ -53,7 +53,7 @@ class LineChart(QWidget):
         self._theme = theme
         self._chart = Chart((), "", "")
         self._at: float | None = None  # x under the pointer
-        self.setFixedHeight(HEIGHT)
+        self.setFixedHeight(theme.wide(HEIGHT))
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -65,7 +65,7 @@ class LineChart(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(280, HEIGHT)
+        return QSize(280, self.height())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if not self._drawn():

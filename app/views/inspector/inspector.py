@@ -29,7 +29,7 @@ class Inspector(QFrame):
         self._theme = theme
         self.setObjectName("inspector")
         self.setAccessibleName(translate("inspector", "Inspector"))
-        self.setFixedWidth(WIDTH)
+        self.fit_into(theme.wide(WIDTH))
         self.turn = TurnPage(theme, self)
         self._pages: dict[str, SteadyArea] = {}
         self._tabs: dict[str, Tab] = {}
@@ -40,6 +40,10 @@ class Inspector(QFrame):
         self._close.clicked.connect(self.closed)
         self._lay_out()
         self.add_page("turn", translate("inspector", "Turn"), self.turn)
+
+    def fit_into(self, room: int) -> None:
+        """Be as wide as the text wants it, but no wider than so many pixels."""
+        self.setFixedWidth(min(self._theme.wide(WIDTH), room))
 
     @property
     def page(self) -> str:
@@ -72,7 +76,7 @@ class Inspector(QFrame):
         self._row.addStretch(1)
         self._row.addWidget(self._close)
         head = QWidget(self)
-        head.setFixedHeight(_HEAD)
+        head.setFixedHeight(self._theme.line(_HEAD))
         head.setLayout(self._row)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 0, 0, 0)

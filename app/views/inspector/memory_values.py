@@ -53,7 +53,7 @@ def turns_sentence(left: TurnsLeft | None) -> str:
     if left is None:
         return translate("memory_values", "How many turns are left is not known yet.")
     room = words.count(left.room)
-    turns = translate("memory_values", "About %n turns are left in this context", left.turns)
+    turns = translate("memory_values", "About %Ln turns are left in this context", left.turns)
     said = translate("memory_values", "{turns}: {room} tokens, at {each} a turn.")
     return said.format(turns=turns, room=room, each=words.count(left.tokens_per_turn))
 

@@ -75,9 +75,9 @@ class TokenStrip(QWidget):
         self._strip = strip
         self._group()
         self.setAccessibleName(
-            translate("strip", "Time per token: %n tokens", len(strip.gaps_ms))
+            translate("strip", "Time per token: %Ln tokens", len(strip.gaps_ms))
             + ", "
-            + translate("strip", "%n stalls", len(strip.late))
+            + translate("strip", "%Ln stalls", len(strip.late))
         )
         self.update()
 

@@ -53,14 +53,20 @@ class TurnPage(QWidget):
         self.compare.clicked.connect(lambda: self.compare_tokens_requested.emit(self._trace.prefix))
         self.show_trace(None)
 
-    def show_trace(self, trace: TurnTrace | None, screen_rate: float | None = None) -> None:
-        """Show a turn, while it runs too; None where none was traced."""
+    def show_trace(
+        self, trace: TurnTrace | None, screen_rate: float | None = None, *, unanswered: bool = False
+    ) -> None:
+        """Show a turn, while it runs too; None where none was traced, `unanswered` where something was asked."""
         for section in (self.time, self.tokens, self.prompt):
             section.setVisible(trace is not None)
         self.memory.setVisible(trace is not None and trace.memory.allowed > 0)
         self.verdict.setVisible(trace is not None and bool(self.verdict.text))
         self._empty.setVisible(trace is None)
-        self._empty.setText(translate("turn_page", "Ask something: where the time of the answer went will stand here."))
+        self._empty.setText(
+            translate("turn_page", "This question was not answered. Where the time of an answer went will stand here.")
+            if unanswered
+            else translate("turn_page", "Ask something: where the time of the answer went will stand here.")
+        )
         self._trace = trace or TurnTrace()
         if trace is not None:
             self._show_time(trace, screen_rate)
@@ -95,7 +101,7 @@ class TurnPage(QWidget):
         self.stalls.show_lines([(line.text, line.detail) for line in turn_values.stall_lines(trace)])
 
     def _show_prompt(self, trace: TurnTrace) -> None:
-        self.prompt.show_aside(translate("turn_page", "%n tokens", trace.prompt_tokens))
+        self.prompt.show_aside(translate("turn_page", "%Ln tokens", trace.prompt_tokens))
         self.prompt_bar.show_segments(turn_values.prompt_bar(trace))
         messages = turn_values.message_bar(trace)
         self.messages.show_segments(messages)

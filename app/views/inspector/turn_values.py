@@ -21,6 +21,7 @@ from engine.explain.figures import (
 from engine.explain.trace import BreakReason, PrefixBreak, StallCause, TurnTrace
 from engine.explain.trace import Segment as PromptSegment
 
+_SECOND_MS: Final = 999.5  # from here on in seconds: "1,000 ms" is never said
 _PHASE_TOKENS: Final = {
     "queue": "muted",
     "load": "left_out",
@@ -66,9 +67,9 @@ def phase_name(name: str, trace: TurnTrace) -> str:
         "queue": translate("turn_values", "Waiting for its turn"),
         "load": translate("turn_values", "Loading the model"),
         "template": translate("turn_values", "Template"),
-        "prefill": translate("turn_values", "Prefill, %n tokens", prefilled),
+        "prefill": translate("turn_values", "Prefill, %Ln tokens", prefilled),
         "first_token": translate("turn_values", "First token"),
-        "decode": translate("turn_values", "Decode, %n tokens", decoded),
+        "decode": translate("turn_values", "Decode, %Ln tokens", decoded),
         "drawing": translate("turn_values", "Drawing"),
     }
     return names[name]
@@ -113,15 +114,27 @@ def strip_of(trace: TurnTrace) -> Strip:
 
 def strip_summary(found: Figures) -> str:
     """Percentiles such as "p50 17.9 · p95 19.4 · max 92 ms"; not known of fewer than two tokens."""
-    if found.tpot_p50_ms is None or found.tpot_p95_ms is None or found.tpot_max_ms is None:
+    p50, p95, longest = found.tpot_p50_ms, found.tpot_p95_ms, found.tpot_max_ms
+    if p50 is None or p95 is None or longest is None:
         return not_known()
-    return translate("turn_values", "p50 {p50} · p95 {p95} · max {longest} ms").format(
-        p50=_short(found.tpot_p50_ms), p95=_short(found.tpot_p95_ms), longest=_short(found.tpot_max_ms)
+    return translate("turn_values", "p50 {p50} · p95 {p95} · max {longest}").format(
+        p50=_with_unit(p50, before=p95), p95=_with_unit(p95, before=longest), longest=_with_unit(longest)
     )
 
 
-def _short(value: float) -> str:
-    return f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"
+def _with_unit(value: float, before: float | None = None) -> str:
+    """Milliseconds, or seconds from one on; without the unit before a figure that has the same."""
+    slow = value >= _SECOND_MS
+    number = _short(value / 1000, 9.995) if slow else _short(value)
+    if before is not None and slow == (before >= _SECOND_MS):
+        return number
+    if slow:
+        return translate("turn_values", "{seconds} s").format(seconds=number)
+    return translate("turn_values", "{ms} ms").format(ms=number)
+
+
+def _short(value: float, exact_below: float = 0.0) -> str:
+    return f"{value:.2f}" if value < exact_below else f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"
 
 
 def cause_name(cause: StallCause | None) -> str:
@@ -152,7 +165,7 @@ def stall_lines(trace: TurnTrace, most: int = 4) -> tuple[StallLine, ...]:
     ]
     more = len(trace.stalls) - len(lines)
     if more > 0:
-        lines.append(StallLine(translate("turn_values", "and %n more stalls", more)))
+        lines.append(StallLine(translate("turn_values", "and %Ln more stalls", more)))
     return tuple(lines)
 
 
@@ -197,7 +210,7 @@ def message_bar(trace: TurnTrace) -> tuple[Segment, ...]:
 
 def _message_text(each: PromptSegment) -> str:
     if each.left_out:
-        return translate("turn_values", "%n tokens, left out", each.tokens)
+        return translate("turn_values", "%Ln tokens, left out", each.tokens)
     said = translate("turn_values", "{reused} reused, {computed} computed")
     return said.format(reused=words.count(each.reused), computed=words.count(each.computed))
 
@@ -216,7 +229,7 @@ def break_sentence(found: PrefixBreak) -> str:
     }.get(found.reason, "")
     if not reason:
         return ""
-    lost = translate("turn_values", "%n tokens were computed again", found.lost)
+    lost = translate("turn_values", "%Ln tokens were computed again", found.lost)
     if found.message is None or found.position is None:
         return translate("turn_values", "{lost}: {reason}.").format(lost=lost, reason=reason)
     said = translate("turn_values", "The prefix broke at token {position}, in message {message}: {reason}. {lost}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.live import ModelState
-from app.theme import Theme
+from app.theme import Look, Theme
 from app.views.chat_header import ChatHeader
 from tests.app.fake_worker import model_info
 
@@ -124,3 +125,14 @@ def test_nothing_overlaps_at_any_width(header: ChatHeader, width: int) -> None:
     assert all(a.right() < b.left() for a, b in itertools.pairwise(parts))
     assert parts[-1].right() <= width
     assert header.chip.words == "Scripted scripted · float32"
+
+
+def test_large_text_leaves_the_model_its_name(theme: Theme, qtbot: Any) -> None:
+    theme.set_look(Look(text_size=150))
+    made = ChatHeader(theme)
+    qtbot.addWidget(made)
+    made.resize(640, made.height())
+    made.show()
+    made.show_model(ModelState("ready", replace(model_info(), label="SmolLM2 135M")))
+    assert made.chip.text() == "SmolLM2 135M"
+    theme.set_look(Look())

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from app.declarations import SETTINGS
+from app.theme import Look, Theme
 from app.views.dialogs import ConfirmDialog
 from app.views.main_window import MainWindow
 from app.views.settings_dialog import SettingRow, SettingsDialog
@@ -147,3 +149,16 @@ def test_the_settings_open_from_the_sidebar_and_only_once(make_window: Any, qtbo
     qtbot.waitUntil(lambda: window.findChild(SettingsDialog) is None)
     world.conductor.dialogs.show_settings()
     assert window.findChild(SettingsDialog).isVisible()
+
+
+def test_large_text_in_a_narrow_window_cuts_no_control(theme: Theme, qtbot: Any) -> None:
+    theme.set_look(Look(text_size=150))
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.resize(640, 800)
+    dialog = SettingsDialog(theme, SETTINGS, {each.name: each.default for each in SETTINGS}, window)
+    dialog.show()
+    for each in dialog.rows:
+        seen = each.field.mapTo(dialog, QPoint(each.field.width(), 0)).x()
+        assert each.isHidden() or seen <= dialog.width() - 24, each.setting.name
+    theme.set_look(Look())

@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.theme import Theme
+from app.theme import Look, Theme
 from app.turn_log import LoggedTurn
 from app.views.inspector.cache_page import CachePage, comparison_sentence
 from app.views.inspector.history_page import HistoryPage
-from app.views.inspector.inspector import Inspector
+from app.views.inspector.inspector import WIDTH, Inspector
 from app.views.inspector.memory_page import MemoryPage
 from app.views.inspector.turn_page import TurnPage
 from app.views.inspector.turns_dialog import TurnsDialog
@@ -154,3 +154,37 @@ def test_a_turn_page_stands_alone(theme: Theme, qtbot: Any) -> None:
     qtbot.addWidget(page)
     page.show_trace(turn())
     assert "Stall of 110 ms before token 42" in page.summary
+
+
+@pytest.mark.parametrize("text_size", [100, 150])
+def test_a_page_is_never_wider_than_what_is_seen_of_it(theme: Theme, qtbot: Any, text_size: int) -> None:
+    """Its scroll bar comes and goes with the page and with the window; neither may leave it as wide as the other had."""
+    theme.set_look(Look(text_size=text_size))
+    inspector = Inspector(theme)
+    qtbot.addWidget(inspector)
+    inspector.resize(inspector.width(), 500)
+    inspector.show()
+    area, page = inspector._pages["turn"], inspector.turn
+    scrolled = set()
+    for height in (500, 2000, 300):
+        inspector.resize(inspector.width(), height)
+        for trace in (turn(), None):
+            page.show_trace(trace, 54.0)
+            qtbot.wait(1)
+            scrolled.add(area.verticalScrollBar().maximum() > 0)
+            assert page.width() == area.viewport().width() < area.width()
+    assert scrolled == {True, False}
+    theme.set_look(Look())
+
+
+def test_the_inspector_grows_with_its_text_as_far_as_there_is_room(theme: Theme, qtbot: Any) -> None:
+    theme.set_look(Look(text_size=150))
+    inspector = Inspector(theme)
+    qtbot.addWidget(inspector)
+    assert inspector.width() == 1.5 * WIDTH
+    inspector.fit_into(400)
+    assert inspector.width() == 400
+    page = inspector.turn
+    page.show_trace(turn(), 54.0)
+    assert page.time_bar.legend.height() == theme.line(23) * len(page.time_bar.legend._segments)
+    theme.set_look(Look())

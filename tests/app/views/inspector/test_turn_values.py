@@ -101,3 +101,18 @@ def test_no_trace_makes_it_fail(phases: Phases, times: list[int], tokens: int, w
     turn_values.strip_of(trace)
     turn_values.headline_figures(trace, None)
     turn_values.prompt_bar(trace)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "said"),
+    [
+        ((17.9, 19.4, 92.0), "p50 17.9 · p95 19.4 · max 92.0 ms"),
+        ((17.9, 19.4, 1543.0), "p50 17.9 · p95 19.4 ms · max 1.54 s"),
+        ((17.9, 999.7, 12_400.0), "p50 17.9 ms · p95 1.00 · max 12.4 s"),
+        ((1998.0, 5573.0, 6543.0), "p50 2.00 · p95 5.57 · max 6.54 s"),
+    ],
+)
+def test_a_second_and_more_is_said_in_seconds(gaps: tuple[float, float, float], said: str) -> None:
+    p50, p95, longest = gaps
+    found = replace(figures(turn()), tpot_p50_ms=p50, tpot_p95_ms=p95, tpot_max_ms=longest)
+    assert turn_values.strip_summary(found) == said
