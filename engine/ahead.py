@@ -11,6 +11,7 @@ from collections.abc import Callable
 import psutil
 
 from engine.chat import ChatRequest, RequestHandle
+from engine.estimate import about_tokens
 from engine.generate import prefill
 from engine.loader import LoadedModel
 from engine.turn import fit_to_context
@@ -33,6 +34,8 @@ def prefill_ahead(
         Tokens read.
     """
     fitted = fit_to_context(model, request)
+    if about_tokens(fitted.messages, model.runner.context_limit):
+        return 0  # it cannot fit, and tokenising it would take long
     ids = model.prompt.stable_prefix(dataclasses.replace(request, messages=fitted.messages))
     if handle.cancelled or on_battery() or not _worthwhile(model, request, ids):
         return 0

@@ -21,7 +21,7 @@ from engine.events import Finished, FinishReason
 from engine.loader import LoadedModel
 from engine.runner import SequenceCache
 from engine.sampler import Sampler
-from engine.turn import Turn
+from engine.turn import Turn, check_fits
 
 _PAYS: Final = 16
 
@@ -159,6 +159,7 @@ class _Batch:
         """The sequence of a prompt, of which nothing is read yet; or why there will be none."""
         model, params = self._model, prompt.request.params
         try:
+            check_fits(model, prompt.request)
             ids = model.prompt.encode(prompt.request)
             room = model.runner.context_limit - len(ids)
             if room <= 0:

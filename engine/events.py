@@ -262,6 +262,7 @@ class Previewed:
         draft_tokens: Of the newest message, the draft, alone.
         context_limit: Most tokens that a conversation can hold.
         left_out: Indices of the request's messages that would not fit.
+        about: Whether the tokens were not counted, because so many cannot fit.
     """
 
     request_id: str
@@ -270,6 +271,7 @@ class Previewed:
     draft_tokens: int
     context_limit: int
     left_out: tuple[int, ...] = ()
+    about: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Final
 
 from engine.chat import ChatRequest, Message
 from engine.config import GREEDY
+from engine.estimate import about_tokens
 from engine.generate import decode, prefill
 from engine.kv_cache import KVCache
 from engine.loader import LoadedModel
@@ -40,6 +41,8 @@ def make_title(model: LoadedModel, request: ChatRequest, stop: Callable[[], bool
     """
     asked = dataclasses.replace(request, messages=(*request.messages, Message("user", QUESTION)), continue_reply=False)
     fitted = fit_to_context(model, asked)
+    if about_tokens(fitted.messages, model.runner.context_limit):
+        return ""
     ids = model.prompt.ids(fitted.messages, request.started_on, thinking=False) + model.prompt.text_ids(BEGUN)
     own = model.store.own(request.conversation_id)
     fits = len(ids) + _TOKENS < model.runner.context_limit

@@ -10,6 +10,7 @@ from torch import Tensor
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.detokenizer import Detokenizer, StopStrings, never_shown
 from engine.errors import ContextFull
+from engine.estimate import about_prompt, about_tokens
 from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta, TokenLogprob
 from engine.explain.recorder import NoNotes, Notes, Outcome
 from engine.generate import decode, prefill
@@ -26,11 +27,26 @@ Clock = Callable[[], float]
 
 def fit_to_context(model: LoadedModel, request: ChatRequest) -> Fitted:
     """The request's messages, without the oldest turns if they do not fit the model's context."""
+    limit = model.runner.context_limit
 
     def cost(messages: Sequence[Message]) -> int:
-        return model.prompt.count(messages, request.started_on)
+        return about_tokens(messages, limit) or model.prompt.count(messages, request.started_on)
 
-    return fit(request.messages, cost, model.runner.context_limit)
+    return fit(request.messages, cost, limit)
+
+
+def check_fits(model: LoadedModel, request: ChatRequest) -> None:
+    """Refuse what cannot fit before it is tokenised, which would take long.
+
+    Raises:
+        ContextFull: It is far longer than the context.
+    """
+    limit = model.runner.context_limit
+    if about := about_prompt(request, limit):
+        raise ContextFull(
+            f"This conversation has about {about:,} tokens, but the model can hold {limit:,}; "
+            "shorten the message or start a new chat."
+        )
 
 
 class Turn:
@@ -76,7 +92,9 @@ class Turn:
         started = self._clock()
         self._notes.started()
         fitted = self._fitted()
-        prompt = self._model.prompt.encode(dataclasses.replace(self._request, messages=fitted.messages))
+        sent = dataclasses.replace(self._request, messages=fitted.messages)
+        check_fits(self._model, sent)
+        prompt = self._model.prompt.encode(sent)
         self._check_length(len(prompt))
         sampler = self._sampler(prompt)
         templated = self._clock()

@@ -22,6 +22,7 @@ from engine.explain.trace import ModelFacts
 from engine.generate import prefill
 from engine.kv_cache import KVCache
 from engine.loader import LoadedModel
+from engine.turn import check_fits
 
 TOKENS: Final = 32
 _MOST_S: Final = 60.0  # without the cache; a long conversation ends earlier than TOKENS
@@ -49,6 +50,7 @@ def compare(
         ContextFull: There is no room for the tokens.
         Cancelled: `handle` was cancelled.
     """
+    check_fits(model, request)
     prompt = model.prompt.encode(request)
     if len(prompt) + tokens > model.runner.context_limit:
         raise ContextFull("This conversation leaves no room for the experiment; try it in a shorter one.")

@@ -69,6 +69,7 @@ class Explainer:
             prompt=len(outcome.prompt),
             cached=outcome.cached,
             computed=outcome.computed,
+            limit=model.runner.context_limit,
             continued=request.continue_reply,
         )
         facts = dataclasses.replace(self._model_facts(model), turns_before=self._turns)

@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from engine.chat import Message
 from engine.errors import BadRequest
+from engine.estimate import about_text
 from engine.explain.trace import Segment
 from engine.prompt import PromptBuilder
 
@@ -50,6 +51,7 @@ def prompt_segments(
     prompt: int,
     cached: int,
     computed: int,
+    limit: int,
     continued: bool = False,
 ) -> tuple[Segment, ...]:
     """The prompt, message by message.
@@ -62,6 +64,7 @@ def prompt_segments(
         prompt: Tokens of the whole prompt.
         cached: Of them reused.
         computed: Of them computed, after the reused ones.
+        limit: The context in tokens; a message far longer than it is not tokenised to be counted.
         continued: Whether the last message is a reply that went on, and stands behind the template's last words.
     """
     sent = [(i, message) for i, message in enumerate(messages) if i not in set(left_out)]
@@ -81,7 +84,7 @@ def prompt_segments(
         for (index, role), start, end in zip(owners, [0, *ends], ends, strict=False)
     ]
     missing = [
-        Segment(messages[i].role, i, _text_tokens(builder, messages[i]), left_out=True)
+        Segment(messages[i].role, i, _unread_tokens(builder, messages[i], limit), left_out=True)
         for i in left_out
         if i < len(messages)
     ]
@@ -99,6 +102,11 @@ def _segment(role: str, index: int | None, start: int, end: int, *, cached: int,
 
 def _text_tokens(builder: PromptBuilder, message: Message) -> int:
     return len(builder.text_ids(message.content)) if message.token_ids is None else len(message.token_ids)
+
+
+def _unread_tokens(builder: PromptBuilder, message: Message, limit: int) -> int:
+    about = about_text(message.content, limit) if message.token_ids is None else None
+    return about or _text_tokens(builder, message)
 
 
 def _fitted(sizes: list[int], total: int) -> list[int]:
