@@ -13,7 +13,7 @@ def left_out(count: int) -> str:
     )
     many = translate(
         "chat_words",
-        "This conversation is longer than the model can hold: the %n oldest messages were not read for the last "
+        "This conversation is longer than the model can hold: the %Ln oldest messages were not read for the last "
         "answer.",
         count,
     )
@@ -22,5 +22,5 @@ def left_out(count: int) -> str:
 
 def deleted(count: int) -> str:
     """So many messages were deleted."""
-    many = translate("chat_words", "%n messages were deleted.", count)
+    many = translate("chat_words", "%Ln messages were deleted.", count)
     return translate("chat_words", "The message was deleted.") if count == 1 else many

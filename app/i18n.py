@@ -27,8 +27,9 @@ def translate(context: str, text: str, n: int = -1) -> str:
 
     Args:
         context: The name of the module that says it, without its package: "composer".
-        text: English. Values stand as `{name}`; a number that decides about the plural as `%n`.
-        n: The number for `%n`; negative where there is none.
+        text: English. Values stand as `{name}`; a number that decides about the plural as `%Ln`,
+            which writes it with the separators of the language.
+        n: The number for `%Ln`; negative where there is none.
     """
     return QCoreApplication.translate(context, text, None, n)
 

@@ -363,7 +363,8 @@ def _replace_damaged(path: Path) -> str:
     else:
         sentence = translate(
             "store",
-            "The saved conversations were damaged: %n could be read and are here. The damaged file was kept as {file}.",
+            "The saved conversations were damaged: %Ln could be read and are here. "
+            "The damaged file was kept as {file}.",
             count,
         )
     return sentence.format(file=aside)

@@ -27,7 +27,7 @@ FOLDER: Final = ROOT / "assets" / "translations"
 TEMPLATES: Final = FOLDER / "engine.json"
 CHINESE: Final = FOLDER / "loquat_zh_CN.ts"
 ENGLISH: Final = FOLDER / "loquat_en.ts"  # plurals only
-PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}|%n")
+PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}|%L?n")
 ENGINE: Final = "engine"  # the context of its sentences
 # Put together from a number and a noun, or out of reach of the search below.
 PHRASES: Final = ("{0} thread", "{0} threads", "{0} s", "it does not say why.")
@@ -277,7 +277,7 @@ def _faults(entry: Entry) -> Iterator[str]:
     wanted = set(PLACEHOLDER.findall(entry.text.source))
     for form in entry.forms:
         held = set(PLACEHOLDER.findall(form))
-        if held != wanted and not (entry.text.plural and held == wanted - {"%n"}):
+        if held != wanted and not (entry.text.plural and held == wanted - {"%n", "%Ln"}):
             yield f"other values than in the source: {entry.text} -> {form}"
 
 

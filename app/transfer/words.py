@@ -12,11 +12,11 @@ def import_sentence(result: TransferResult) -> str:
         return translate("transfer", "The import was cancelled. Nothing was added.")
     if result.problem:
         return result.problem
-    parts = [translate("transfer", "%n conversations imported.", result.count)]
+    parts = [translate("transfer", "%Ln conversations imported.", result.count)]
     if result.already_here:
-        parts.append(translate("transfer", "%n already here.", result.already_here))
+        parts.append(translate("transfer", "%Ln already here.", result.already_here))
     if result.skipped_count:
-        parts.append(translate("transfer", "%n could not be read.", result.skipped_count))
+        parts.append(translate("transfer", "%Ln could not be read.", result.skipped_count))
     return as_one_text(parts)
 
 
@@ -26,5 +26,5 @@ def export_sentence(result: TransferResult) -> str:
         return translate("transfer", "The export was cancelled.")
     if result.problem:
         return result.problem
-    done = translate("transfer", "%n conversations exported to {file}.", result.count)
+    done = translate("transfer", "%Ln conversations exported to {file}.", result.count)
     return done.format(file=result.path.name)

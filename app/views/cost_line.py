@@ -45,14 +45,15 @@ def cost_saying(cost: DraftCost) -> Saying:
     return Saying((f"{reads} · {left}", reads, _briefly(cost)))
 
 
-def edit_saying(cost: DraftCost) -> str:
+def edit_saying(cost: DraftCost) -> Saying:
     """What asking a question in other words costs: everything behind the first change is computed again."""
     if max(cost.prompt_tokens, cost.draft_tokens) > cost.context_limit:
-        return _too_long(cost)
-    tokens = translate("cost_line", "This edit recomputes %n tokens", _new(cost))
+        return Saying((_too_long(cost), translate("cost_line", "Too long")), warning=True)
+    tokens = translate("cost_line", "This edit recomputes %Ln tokens", _new(cost))
     if cost.seconds is None:
-        return tokens
-    return translate("cost_line", "{tokens}, about {time}").format(tokens=tokens, time=about(cost.seconds))
+        return Saying((tokens,))
+    timed = translate("cost_line", "{tokens}, about {time}").format(tokens=tokens, time=about(cost.seconds))
+    return Saying((timed, tokens))
 
 
 def _new(cost: DraftCost) -> int:

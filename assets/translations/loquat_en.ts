@@ -4,95 +4,95 @@
 <context>
     <name>chat_words</name>
     <message numerus="yes">
-        <source>%n messages were deleted.</source>
+        <source>%Ln messages were deleted.</source>
         <translation>
-            <numerusform>%n message was deleted.</numerusform>
-            <numerusform>%n messages were deleted.</numerusform>
+            <numerusform>%Ln message was deleted.</numerusform>
+            <numerusform>%Ln messages were deleted.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>This conversation is longer than the model can hold: the %n oldest messages were not read for the last answer.</source>
+        <source>This conversation is longer than the model can hold: the %Ln oldest messages were not read for the last answer.</source>
         <translation>
             <numerusform>This conversation is longer than the model can hold: the oldest message was not read for the last answer.</numerusform>
-            <numerusform>This conversation is longer than the model can hold: the %n oldest messages were not read for the last answer.</numerusform>
+            <numerusform>This conversation is longer than the model can hold: the %Ln oldest messages were not read for the last answer.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>cost_line</name>
     <message numerus="yes">
-        <source>This edit recomputes %n tokens</source>
+        <source>This edit recomputes %Ln tokens</source>
         <translation>
-            <numerusform>This edit recomputes %n token</numerusform>
-            <numerusform>This edit recomputes %n tokens</numerusform>
+            <numerusform>This edit recomputes %Ln token</numerusform>
+            <numerusform>This edit recomputes %Ln tokens</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>memory_values</name>
     <message numerus="yes">
-        <source>About %n turns are left in this context</source>
+        <source>About %Ln turns are left in this context</source>
         <translation>
-            <numerusform>About %n turn is left in this context</numerusform>
-            <numerusform>About %n turns are left in this context</numerusform>
+            <numerusform>About %Ln turn is left in this context</numerusform>
+            <numerusform>About %Ln turns are left in this context</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>store</name>
     <message numerus="yes">
-        <source>The saved conversations were damaged: %n could be read and are here. The damaged file was kept as {file}.</source>
+        <source>The saved conversations were damaged: %Ln could be read and are here. The damaged file was kept as {file}.</source>
         <translation>
-            <numerusform>The saved conversations were damaged: %n could be read and is here. The damaged file was kept as {file}.</numerusform>
-            <numerusform>The saved conversations were damaged: %n could be read and are here. The damaged file was kept as {file}.</numerusform>
+            <numerusform>The saved conversations were damaged: %Ln could be read and is here. The damaged file was kept as {file}.</numerusform>
+            <numerusform>The saved conversations were damaged: %Ln could be read and are here. The damaged file was kept as {file}.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>strip</name>
     <message numerus="yes">
-        <source>%n stalls</source>
+        <source>%Ln stalls</source>
         <translation>
-            <numerusform>%n stall</numerusform>
-            <numerusform>%n stalls</numerusform>
+            <numerusform>%Ln stall</numerusform>
+            <numerusform>%Ln stalls</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Time per token: %n tokens</source>
+        <source>Time per token: %Ln tokens</source>
         <translation>
-            <numerusform>Time per token: %n token</numerusform>
-            <numerusform>Time per token: %n tokens</numerusform>
+            <numerusform>Time per token: %Ln token</numerusform>
+            <numerusform>Time per token: %Ln tokens</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>transfer</name>
     <message numerus="yes">
-        <source>%n already here.</source>
+        <source>%Ln already here.</source>
         <translation>
-            <numerusform>%n already here.</numerusform>
-            <numerusform>%n already here.</numerusform>
+            <numerusform>%Ln already here.</numerusform>
+            <numerusform>%Ln already here.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n conversations exported to {file}.</source>
+        <source>%Ln conversations exported to {file}.</source>
         <translation>
-            <numerusform>%n conversation exported to {file}.</numerusform>
-            <numerusform>%n conversations exported to {file}.</numerusform>
+            <numerusform>%Ln conversation exported to {file}.</numerusform>
+            <numerusform>%Ln conversations exported to {file}.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n conversations imported.</source>
+        <source>%Ln conversations imported.</source>
         <translation>
-            <numerusform>%n conversation imported.</numerusform>
-            <numerusform>%n conversations imported.</numerusform>
+            <numerusform>%Ln conversation imported.</numerusform>
+            <numerusform>%Ln conversations imported.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n could not be read.</source>
+        <source>%Ln could not be read.</source>
         <translation>
-            <numerusform>%n could not be read.</numerusform>
-            <numerusform>%n could not be read.</numerusform>
+            <numerusform>%Ln could not be read.</numerusform>
+            <numerusform>%Ln could not be read.</numerusform>
         </translation>
     </message>
 </context>
@@ -130,48 +130,48 @@
 <context>
     <name>turn_page</name>
     <message numerus="yes">
-        <source>%n tokens</source>
+        <source>%Ln tokens</source>
         <translation>
-            <numerusform>%n token</numerusform>
-            <numerusform>%n tokens</numerusform>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>turn_values</name>
     <message numerus="yes">
-        <source>%n tokens were computed again</source>
+        <source>%Ln tokens were computed again</source>
         <translation>
-            <numerusform>%n token was computed again</numerusform>
-            <numerusform>%n tokens were computed again</numerusform>
+            <numerusform>%Ln token was computed again</numerusform>
+            <numerusform>%Ln tokens were computed again</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n tokens, left out</source>
+        <source>%Ln tokens, left out</source>
         <translation>
-            <numerusform>%n token, left out</numerusform>
-            <numerusform>%n tokens, left out</numerusform>
+            <numerusform>%Ln token, left out</numerusform>
+            <numerusform>%Ln tokens, left out</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Decode, %n tokens</source>
+        <source>Decode, %Ln tokens</source>
         <translation>
-            <numerusform>Decode, %n token</numerusform>
-            <numerusform>Decode, %n tokens</numerusform>
+            <numerusform>Decode, %Ln token</numerusform>
+            <numerusform>Decode, %Ln tokens</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Prefill, %n tokens</source>
+        <source>Prefill, %Ln tokens</source>
         <translation>
-            <numerusform>Prefill, %n token</numerusform>
-            <numerusform>Prefill, %n tokens</numerusform>
+            <numerusform>Prefill, %Ln token</numerusform>
+            <numerusform>Prefill, %Ln tokens</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>and %n more stalls</source>
+        <source>and %Ln more stalls</source>
         <translation>
-            <numerusform>and %n more stall</numerusform>
-            <numerusform>and %n more stalls</numerusform>
+            <numerusform>and %Ln more stall</numerusform>
+            <numerusform>and %Ln more stalls</numerusform>
         </translation>
     </message>
 </context>

@@ -833,9 +833,9 @@
 <context>
     <name>chat_words</name>
     <message numerus="yes">
-        <source>%n messages were deleted.</source>
+        <source>%Ln messages were deleted.</source>
         <translation>
-            <numerusform>已删除 %n 条消息。</numerusform>
+            <numerusform>已删除 %Ln 条消息。</numerusform>
         </translation>
     </message>
     <message>
@@ -843,9 +843,9 @@
         <translation>已删除该消息。</translation>
     </message>
     <message numerus="yes">
-        <source>This conversation is longer than the model can hold: the %n oldest messages were not read for the last answer.</source>
+        <source>This conversation is longer than the model can hold: the %Ln oldest messages were not read for the last answer.</source>
         <translation>
-            <numerusform>此对话超出模型的容量：上一个回答没有读取最早的 %n 条消息。</numerusform>
+            <numerusform>此对话超出模型的容量：上一个回答没有读取最早的 %Ln 条消息。</numerusform>
         </translation>
     </message>
     <message>
@@ -1107,9 +1107,9 @@
         <translation>发送将读取 {count} 个新词元，约 {time}</translation>
     </message>
     <message numerus="yes">
-        <source>This edit recomputes %n tokens</source>
+        <source>This edit recomputes %Ln tokens</source>
         <translation>
-            <numerusform>此编辑将重新计算 %n 个词元</numerusform>
+            <numerusform>此编辑将重新计算 %Ln 个词元</numerusform>
         </translation>
     </message>
     <message>
@@ -1639,6 +1639,10 @@
     <message>
         <source>Cancel</source>
         <translation>取消</translation>
+    </message>
+    <message>
+        <source>Ctrl+Enter sends</source>
+        <translation>Ctrl+Enter 发送</translation>
     </message>
     <message>
         <source>Ctrl+Enter sends, Esc keeps it as it was</source>
@@ -2485,7 +2489,7 @@
     </message>
     <message>
         <source>This conversation has about {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
-        <translation type="unfinished"></translation>
+        <translation>此对话约有 {0} 个词元，而模型只能容纳 {1} 个；请缩短消息或新建对话。</translation>
     </message>
     <message>
         <source>This conversation has {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
@@ -3296,9 +3300,9 @@
 <context>
     <name>memory_values</name>
     <message numerus="yes">
-        <source>About %n turns are left in this context</source>
+        <source>About %Ln turns are left in this context</source>
         <translation>
-            <numerusform>此上下文约还剩 %n 轮</numerusform>
+            <numerusform>此上下文约还剩 %Ln 轮</numerusform>
         </translation>
     </message>
     <message>
@@ -3385,6 +3389,10 @@
         <translation>换一种说法提问</translation>
     </message>
     <message>
+        <source>Ask this question once more</source>
+        <translation>再次提出此问题</translation>
+    </message>
+    <message>
         <source>Continue</source>
         <translation>继续</translation>
     </message>
@@ -3437,6 +3445,10 @@
         <translation>下一版本</translation>
     </message>
     <message>
+        <source>Not answered</source>
+        <translation>没有回答</translation>
+    </message>
+    <message>
         <source>Previous version</source>
         <translation>上一版本</translation>
     </message>
@@ -3447,6 +3459,10 @@
     <message>
         <source>Regenerate</source>
         <translation>重新生成</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
     </message>
     <message>
         <source>Where the time went</source>
@@ -4158,24 +4174,24 @@ They stay on this machine.</source>
         <translation>保存的对话已损坏，无法读取。损坏的文件已保留为 {file}。</translation>
     </message>
     <message numerus="yes">
-        <source>The saved conversations were damaged: %n could be read and are here. The damaged file was kept as {file}.</source>
+        <source>The saved conversations were damaged: %Ln could be read and are here. The damaged file was kept as {file}.</source>
         <translation>
-            <numerusform>保存的对话已损坏：读出了 %n 个，已在此处。损坏的文件已保留为 {file}。</numerusform>
+            <numerusform>保存的对话已损坏：读出了 %Ln 个，已在此处。损坏的文件已保留为 {file}。</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>strip</name>
     <message numerus="yes">
-        <source>%n stalls</source>
+        <source>%Ln stalls</source>
         <translation>
-            <numerusform>%n 次停顿</numerusform>
+            <numerusform>%Ln 次停顿</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Time per token: %n tokens</source>
+        <source>Time per token: %Ln tokens</source>
         <translation>
-            <numerusform>每词元时间：%n 个词元</numerusform>
+            <numerusform>每词元时间：%Ln 个词元</numerusform>
         </translation>
     </message>
     <message>
@@ -4254,27 +4270,27 @@ They stay on this machine.</source>
 <context>
     <name>transfer</name>
     <message numerus="yes">
-        <source>%n already here.</source>
+        <source>%Ln already here.</source>
         <translation>
-            <numerusform>%n 个已存在。</numerusform>
+            <numerusform>%Ln 个已存在。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n conversations exported to {file}.</source>
+        <source>%Ln conversations exported to {file}.</source>
         <translation>
-            <numerusform>已将 %n 个对话导出到 {file}。</numerusform>
+            <numerusform>已将 %Ln 个对话导出到 {file}。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n conversations imported.</source>
+        <source>%Ln conversations imported.</source>
         <translation>
-            <numerusform>已导入 %n 个对话。</numerusform>
+            <numerusform>已导入 %Ln 个对话。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n could not be read.</source>
+        <source>%Ln could not be read.</source>
         <translation>
-            <numerusform>%n 个无法读取。</numerusform>
+            <numerusform>%Ln 个无法读取。</numerusform>
         </translation>
     </message>
     <message>
@@ -4509,9 +4525,9 @@ They stay on this machine.</source>
 <context>
     <name>turn_page</name>
     <message numerus="yes">
-        <source>%n tokens</source>
+        <source>%Ln tokens</source>
         <translation>
-            <numerusform>%n 个词元</numerusform>
+            <numerusform>%Ln 个词元</numerusform>
         </translation>
     </message>
     <message>
@@ -4539,6 +4555,10 @@ They stay on this machine.</source>
         <translation>此提示</translation>
     </message>
     <message>
+        <source>This question was not answered. Where the time of an answer went will stand here.</source>
+        <translation>此问题没有得到回答。有回答后，这里会显示时间用在了哪里。</translation>
+    </message>
+    <message>
         <source>Time per token</source>
         <translation>每词元时间</translation>
     </message>
@@ -4549,18 +4569,6 @@ They stay on this machine.</source>
 </context>
 <context>
     <name>turn_values</name>
-    <message numerus="yes">
-        <source>%n tokens were computed again</source>
-        <translation>
-            <numerusform>%n 个词元重新计算</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n tokens, left out</source>
-        <translation>
-            <numerusform>%n 个词元，略去</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Answer</source>
         <translation>回答</translation>
@@ -4568,12 +4576,6 @@ They stay on this machine.</source>
     <message>
         <source>Computed</source>
         <translation>计算</translation>
-    </message>
-    <message numerus="yes">
-        <source>Decode, %n tokens</source>
-        <translation>
-            <numerusform>解码，%n 个词元</numerusform>
-        </translation>
     </message>
     <message>
         <source>Drafted tokens</source>
@@ -4622,12 +4624,6 @@ They stay on this machine.</source>
     <message>
         <source>Prefill</source>
         <translation>预填充</translation>
-    </message>
-    <message numerus="yes">
-        <source>Prefill, %n tokens</source>
-        <translation>
-            <numerusform>预填充，%n 个词元</numerusform>
-        </translation>
     </message>
     <message>
         <source>Python collected garbage</source>
@@ -4685,10 +4681,42 @@ They stay on this machine.</source>
         <source>a cache was written to disk</source>
         <translation>有缓存写入磁盘</translation>
     </message>
+    <message>
+        <source>p50 {p50} · p95 {p95} · max {longest}</source>
+        <translation>p50 {p50} · p95 {p95} · 最长 {longest}</translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} 秒</translation>
+    </message>
     <message numerus="yes">
-        <source>and %n more stalls</source>
+        <source>%Ln tokens were computed again</source>
         <translation>
-            <numerusform>以及另外 %n 次停顿</numerusform>
+            <numerusform>%Ln 个词元重新计算</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln tokens, left out</source>
+        <translation>
+            <numerusform>%Ln 个词元，略去</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Decode, %Ln tokens</source>
+        <translation>
+            <numerusform>解码，%Ln 个词元</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Prefill, %Ln tokens</source>
+        <translation>
+            <numerusform>预填充，%Ln 个词元</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>and %Ln more stalls</source>
+        <translation>
+            <numerusform>以及另外 %Ln 次停顿</numerusform>
         </translation>
     </message>
     <message>
@@ -4714,10 +4742,6 @@ They stay on this machine.</source>
     <message>
         <source>not known</source>
         <translation>未知</translation>
-    </message>
-    <message>
-        <source>p50 {p50} · p95 {p95} · max {longest} ms</source>
-        <translation>p50 {p50} · p95 {p95} · 最长 {longest} 毫秒</translation>
     </message>
     <message>
         <source>reuse was turned off for this turn</source>

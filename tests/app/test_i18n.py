@@ -85,6 +85,14 @@ def test_sentences_follow_each_other_as_the_language_has_it(qapp: QApplication) 
     assert as_one_text(["一。", "", "二。"]) == "一。二。"
 
 
+def test_a_number_has_the_separators_of_every_other_number(qapp: QApplication) -> None:
+    install(qapp, "en")
+    assert translate("turn_page", "%Ln tokens", 1) == "1 token"
+    assert translate("turn_page", "%Ln tokens", 1240) == "1,240 tokens"
+    install(qapp, "zh_CN")
+    assert translate("turn_page", "%Ln tokens", 1240) == "1,240 个词元"
+
+
 def test_a_label_has_the_colon_of_the_language(qapp: QApplication) -> None:
     assert labelled("Question", "Why?") == "Question: Why?"
     install(qapp, "zh_CN")
