@@ -7,10 +7,11 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app import collector, i18n
 from app.assistants import Assistants
@@ -24,7 +25,7 @@ from app.first_model import FirstModel
 from app.i18n import translate
 from app.live import Notice
 from app.logging_setup import start_logging
-from app.migrations import StoreError
+from app.migrations import StoreError, StoreTooNew
 from app.options import window_options
 from app.presence import Presence
 from app.remote_servers import RemoteServers
@@ -36,6 +37,7 @@ from app.store import open_store
 from app.terminal_signals import TerminalSignals
 from app.theme import Theme
 from app.views.main_window import MainWindow
+from app.views.refusal_dialog import RefusalDialog
 from engine import EngineConfig, Paths, Worker, default_paths
 from engine.remote.servers import FILE as SERVERS
 
@@ -116,6 +118,7 @@ class Desktop:
     def _make_anew(self) -> None:
         """Make the window in the language, the sizes and the font of now; what is written in it stays."""
         before, inspected = self.window, self.window.inspector_shown
+        edits, composes = before.chat.open_edits(), before.composer.editor is before.focusWidget()
         place = self.conductor.dialogs.settings_place()
         self.settings.set("window_geometry", before.geometry_to_keep())
         self.conductor.transfers.close()
@@ -124,6 +127,9 @@ class Desktop:
         if before.isVisible():
             self.window.show()
         self.window.show_inspector(inspected)
+        self.window.chat.resume_edits(edits)
+        if composes:
+            self.window.composer.focus_editor()
         if place is not None:
             self.conductor.dialogs.show_settings(place)
         before.hide()
@@ -205,13 +211,14 @@ def run(arguments: Sequence[str], make_worker: WorkerFactory | None = None) -> i
     app.setApplicationName("loquat")
     app.setApplicationDisplayName("Loquat")
     app.setDesktopFileName("loquat")
+    i18n.install(app, i18n.SYSTEM)  # until the settings are read, and where they cannot be
     app.setQuitOnLastWindowClosed(
         False
     )  # `Presence` says when: the small window and the tray may outlive the large one
     try:
         instance = SingleInstance(paths.data)
         if not instance.claim():
-            return _hand_over(instance, arguments)
+            return _hand_over(app, instance, arguments)
         try:
             desktop = Desktop(app, paths, make_worker or _engine_worker(paths))
             return _run_first(app, desktop, instance, options)
@@ -219,10 +226,10 @@ def run(arguments: Sequence[str], make_worker: WorkerFactory | None = None) -> i
             instance.release()
     except StoreError as error:
         log.error("%s: %s", error.sentence, error.detail)
-        return _refuse(error.sentence)
+        return _refuse(app, error.sentence, paths.database if isinstance(error, StoreTooNew) else None)
     except OSError as error:
         sentence = translate("desktop", "Loquat cannot keep its files in {folder}: {reason}.")
-        return _refuse(sentence.format(folder=paths.data, reason=error.strerror))
+        return _refuse(app, sentence.format(folder=paths.data, reason=error.strerror))
     finally:
         logs.stop()
 
@@ -270,15 +277,15 @@ def _activate(desktop: Desktop, arguments: list[str]) -> None:
         desktop.chats.load_model(options.model)
 
 
-def _hand_over(instance: SingleInstance, arguments: Sequence[str]) -> int:
+def _hand_over(app: QApplication, instance: SingleInstance, arguments: Sequence[str]) -> int:
     if instance.hand_over(arguments):
         return 0
     sentence = translate("desktop", "Loquat is running already, but does not answer. Please close it and try again.")
-    print(sentence, file=sys.stderr)
-    return ERROR_EXIT
+    return _refuse(app, sentence)
 
 
-def _refuse(sentence: str) -> int:
+def _refuse(app: QApplication, sentence: str, file: Path | None = None) -> int:
+    """Say why there will be no window: in the terminal, and on the screen, since a launcher shows no terminal."""
     print(sentence, file=sys.stderr)
-    QMessageBox.critical(None, "Loquat", sentence)
+    RefusalDialog(Theme(app, "system"), sentence, file).exec()
     return ERROR_EXIT

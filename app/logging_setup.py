@@ -41,6 +41,32 @@ class LogSetup:
     stop: Callable[[], None]
 
 
+class _File(logging.handlers.RotatingFileHandler):
+    """Says once that the disk takes no more, and goes on: no record is worth a stack of errors on the terminal."""
+
+    _failed = False
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Told of what went wrong while a record was written."""
+        error = sys.exception()
+        if isinstance(error, OSError):
+            self._say_once(error)
+        else:
+            super().handleError(record)
+
+    def close(self) -> None:
+        """Let go of the file, with what could not be written to it."""
+        try:
+            super().close()
+        except OSError as error:
+            self._say_once(error)
+
+    def _say_once(self, error: OSError) -> None:
+        if not self._failed:
+            print(f"The log {self.baseFilename} cannot be written: {error.strerror}.", file=sys.stderr)
+        self._failed = True
+
+
 def start_logging(folder: Path) -> LogSetup:
     """Log to a rotating file in `folder`, Qt's own messages included; a hard crash leaves its stacks beside it."""
     handler, file = _make_handler(folder)
@@ -68,8 +94,9 @@ def _make_handler(folder: Path) -> tuple[logging.Handler, Path | None]:
     file = folder / FILE_NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8")
-    except OSError:
+        handler = _File(file, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8")
+    except OSError as error:
+        print(f"The log {file} cannot be written: {error.strerror}.", file=sys.stderr)
         fallback = logging.StreamHandler()
         fallback.setLevel(logging.WARNING)
         return fallback, None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import logging
 import os
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,8 +47,14 @@ class SingleInstance(QObject):
         self._server.newConnection.connect(self._accept)
 
     def claim(self) -> bool:
-        """Become the first instance and listen; False if another one is."""
+        """Become the first instance and listen; False if another one is.
+
+        Raises:
+            OSError: The lock cannot be written, so that nobody can tell.
+        """
         if not self._lock.tryLock(0):
+            if self._lock.error() != QLockFile.LockError.LockFailedError:
+                raise _why_not(Path(self._lock.fileName()).parent)
             return False
         QLocalServer.removeServer(self._name)  # left over by a killed program
         if not self._server.listen(self._name):
@@ -104,6 +112,16 @@ class SingleInstance(QObject):
         connection.write(_TAKEN)
         connection.flush()
         self.activated.emit(arguments)
+
+
+def _why_not(folder: Path) -> OSError:
+    """The system's own reason why a file cannot be written; Qt's lock does not tell it."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"loquat")
+    except OSError as error:
+        return error
+    return OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 def _message(line: bytes) -> tuple[list[str], str] | None:

@@ -111,7 +111,7 @@ class TransferJob(QObject):
         except Cancelled:
             return TransferResult(self._path, cancelled=True)
         except EngineError as error:
-            log.info("a transfer failed: %s", error.detail)
+            log.info("a transfer failed: %s", error.detail or type(error).__name__)
             return TransferResult(self._path, problem=error.sentence)
         except (OSError, sqlite3.Error) as error:
             log.warning("a transfer failed: %s: %s", type(error).__name__, error)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import subprocess
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import qWarning
@@ -116,3 +119,15 @@ def test_a_file_in_the_way_of_the_log_folder_is_no_reason_not_to_start(tmp_path)
     setup = start_logging(tmp_path / "logs")
     assert setup.file is None
     setup.stop()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the disk that is always full is Linux's")
+@pytest.mark.expects_log("too much")
+def test_a_full_disk_is_said_once_and_fills_no_terminal(tmp_path, capfd):
+    file = tmp_path / "loquat.log"
+    file.symlink_to("/dev/full")
+    setup = start_logging(tmp_path)
+    for _ in range(3):
+        logging.getLogger("app.x").warning("too much")
+    setup.stop()
+    assert capfd.readouterr().err == f"The log {file} cannot be written: {os.strerror(errno.ENOSPC)}.\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -16,6 +18,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import migrations
 from app.desktop import Desktop
+from app.single_instance import SingleInstance
 from app.store import Store
 from tests.app.fake_worker import FakeWorker, Reply
 
@@ -23,8 +26,10 @@ PROGRAM = textwrap.dedent(
     """
     import sys
     from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+    from PySide6.QtWidgets import QApplication
+    from app import single_instance
     from app.desktop import run
+    from app.views.refusal_dialog import RefusalDialog
     from tests.app.fake_worker import FakeWorker
 
     class Worker(FakeWorker):
@@ -33,7 +38,14 @@ PROGRAM = textwrap.dedent(
             print("loading", name, window.isVisible(), window.windowTitle(), flush=True)
             return super().load(name, config)
 
-    QMessageBox.critical = lambda parent, title, sentence: print("shown:", sentence, flush=True)
+    def read(dialog):
+        dialog.show()
+        where = dialog.file_field.toPlainText() if dialog.folder_button.isVisible() else ""
+        print("shown:", dialog.sentence, where, flush=True)
+        dialog.quit_button.click()
+
+    RefusalDialog.exec = read
+    single_instance.PATIENCE_S, single_instance.ANSWER_MS = 0.3, 100
     model = sys.argv[1] if len(sys.argv) > 1 else None
     sys.exit(run(["--model", model, "--new"] if model else [], Worker))
     """
@@ -46,8 +58,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="these signals are PO
 def start():
     children = []
 
-    def begin(*arguments):
-        command = [sys.executable, "-c", PROGRAM, *arguments]
+    def begin(*arguments, before=()):
+        command = [*before, sys.executable, "-c", PROGRAM, *arguments]
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         children.append(child)
         return child
@@ -57,6 +69,28 @@ def start():
         if child.poll() is None:
             child.kill()
         child.communicate()
+
+
+@pytest.fixture
+def read_only():
+    """Makes a folder that can only be read; answers what to put before a command that shall find it so."""
+    locked = []
+
+    def lock(folder):
+        folder.mkdir(parents=True)
+        folder.chmod(0o555)
+        locked.append(folder)
+        if not os.access(folder, os.W_OK):
+            return []
+        mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'  # modes do not bind root
+        before = ["unshare", "-m", "sh", "-c", mount, str(folder)]
+        if shutil.which("unshare") is None or subprocess.run([*before, "true"], check=False).returncode:
+            pytest.skip("this user can write every folder")
+        return before
+
+    yield lock
+    for folder in locked:
+        folder.chmod(0o755)
 
 
 @posix
@@ -94,16 +128,49 @@ def test_a_newer_database_is_refused_with_a_sentence(start, loquat_home):
     child = start()
     out, err = child.communicate(timeout=20)
     sentence = "Your conversations were saved by a newer version of Loquat. Please update Loquat to open them."
-    assert (child.returncode, out, err) == (2, f"shown: {sentence}\n", f"{sentence}\n")
+    assert (child.returncode, out, err) == (2, f"shown: {sentence} {loquat_home.database}\n", f"{sentence}\n")
 
 
 def test_a_data_folder_that_is_a_file_is_refused_with_a_sentence(start, loquat_home):
     loquat_home.data.parent.mkdir(parents=True, exist_ok=True)
     loquat_home.data.write_text("in the way")
     child = start()
-    err = child.communicate(timeout=20)[1]
+    out, err = child.communicate(timeout=20)
     assert child.returncode == 2
     assert err.startswith("Loquat cannot keep its files in ")
+    assert out == f"shown: {err.strip()} \n"
+
+
+def test_a_data_folder_that_can_only_be_read_is_refused_with_a_sentence(start, loquat_home, read_only):
+    child = start(before=read_only(loquat_home.data))
+    out, err = child.communicate(timeout=20)
+    assert child.returncode == 2
+    assert err.startswith(f"Loquat cannot keep its files in {loquat_home.data}: ")
+    assert out == f"shown: {err.strip()} \n"
+
+
+@posix
+@pytest.mark.parametrize("part", ["config", "cache", "logs"])
+def test_it_runs_where_only_conversations_can_be_kept(start, loquat_home, read_only, part):
+    folder = getattr(loquat_home, part)
+    child = start(before=read_only(folder))
+    assert child.stdout.readline() == "loading None True Loquat\n"
+    child.send_signal(signal.SIGTERM)
+    err = child.communicate(timeout=20)[1]
+    assert child.returncode == 0
+    assert "Traceback" not in err
+    assert err.count(f"The log {folder / 'loquat.log'} cannot be written: ") == (part == "logs")
+
+
+def test_a_first_that_does_not_answer_is_told_on_the_screen_too(start, loquat_home):
+    silent = SingleInstance(loquat_home.data)
+    assert silent.claim()
+    child = start()
+    out, err = child.communicate(timeout=20)
+    silent.release()
+    assert child.returncode == 2
+    assert err == "Loquat is running already, but does not answer. Please close it and try again.\n"
+    assert out == f"shown: {err.strip()} \n"
 
 
 class Paints(QObject):
