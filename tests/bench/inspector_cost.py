@@ -68,9 +68,8 @@ def main() -> None:
             rates.append(run(desktop, shown))
     ratios = [b / a for a, b in zip(closed, opened, strict=True)]
     print(f"closed {statistics.median(closed):.1f} tok/s, open {statistics.median(opened):.1f} tok/s")
-    print(
-        f"open / closed: median of {options.pairs} pairs {statistics.median(ratios):.3f}, {min(ratios):.3f} to {max(ratios):.3f}"
-    )
+    spread = f"{min(ratios):.3f} to {max(ratios):.3f}"
+    print(f"open / closed: median of {options.pairs} pairs {statistics.median(ratios):.3f}, {spread}")
     desktop.window.close()
     desktop.close()
 
