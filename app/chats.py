@@ -222,9 +222,9 @@ class Chats(QObject):
         """What is in the composer, of the current chat, has changed."""
         self._composing.change(Draft(text, tuple(attachments)))
 
-    def preview_edit(self, message_id: str, text: str) -> None:
+    def preview_edit(self, message_id: str, draft: Draft) -> None:
         """Tell soon, by `edit_preview`, what asking a question of the current chat in these words would cost."""
-        self._composing.change_edit(message_id, text)
+        self._composing.change_edit(message_id, draft)
 
     # -- the model ---------------------------------------------------------------------------------------------
 

@@ -98,10 +98,10 @@ class Composing(QObject):
         elif not draft:
             self._cost.clear()
 
-    def change_edit(self, message_id: str, text: str) -> None:
+    def change_edit(self, message_id: str, draft: Draft) -> None:
         """A question of the chat on view is being asked in other words."""
         if self._session is not None:
-            self._cost.ask_edit(self._session, message_id, text)
+            self._cost.ask_edit(self._session, message_id, draft)
 
     def look(self) -> None:
         """Say what the draft costs, and let what the next question will begin with be read; also without a draft."""

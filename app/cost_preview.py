@@ -9,7 +9,7 @@ from typing import Final
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.cost import PrefillCosts
-from app.draft import Draft, DraftWatch
+from app.draft import LONGEST_DRAFT, Draft, DraftWatch
 from app.engine_bridge import EngineBridge
 from app.live import DraftCost
 from app.records import StoredMessage
@@ -81,9 +81,8 @@ class CostPreview(QObject):
     def guess(self, draft: Draft) -> None:
         """Tell about how long a draft is that is too long to be counted while it is written."""
         self.clear()
-        tokens, model = draft.length // CHARACTERS_PER_TOKEN, self._model()
-        if model is not None and not model.remote:
-            self.draft_cost.emit(DraftCost(tokens, 0, tokens, model.context_limit))
+        if (cost := self._guessed(draft)) is not None:
+            self.draft_cost.emit(cost)
 
     def clear(self) -> None:
         """There is nothing to send now, or no model on this machine to say what it costs."""
@@ -91,10 +90,12 @@ class CostPreview(QObject):
         self._draft = None
         self.draft_cost.emit(None)
 
-    def ask_edit(self, session: Session, message_id: str, text: str) -> None:
+    def ask_edit(self, session: Session, message_id: str, draft: Draft) -> None:
         """Tell soon what asking a question in these words would cost."""
         self._edited = (session, message_id)
-        self._watch.edit(Draft(text))
+        self._watch.edit(draft)
+        if draft.length > LONGEST_DRAFT and (cost := self._guessed(draft)) is not None:
+            self.edit_cost.emit(message_id, cost)
 
     def stop(self) -> None:
         """Ask for nothing any more."""
@@ -119,7 +120,7 @@ class CostPreview(QObject):
         session, message_id = self._edited or (None, "")
         if session is None or session.busy or self._model() is None:
             return
-        request = session.requests.edit(message_id, draft.text)
+        request = session.requests.edit(message_id, draft)
         if request is not None:
             self._edit = _Asked(request, session)
             self._bridge.preview(request)
@@ -134,6 +135,10 @@ class CostPreview(QObject):
     def _ask_again(self) -> None:
         if self._draft is not None and not self._draft.session.busy and self._model() is not None:
             self._bridge.preview(self._draft.request)
+
+    def _guessed(self, draft: Draft) -> DraftCost | None:
+        tokens, model = draft.length // CHARACTERS_PER_TOKEN, self._model()
+        return None if model is None or model.remote else DraftCost(tokens, 0, tokens, model.context_limit)
 
     def _cost(self, event: Previewed, asked: _Asked) -> DraftCost:
         model, new = self._model(), event.prompt_tokens - event.cached_tokens

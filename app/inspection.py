@@ -168,7 +168,9 @@ class Inspection(QObject):
             page.show_verdict("", "")
             return
         trace = self._trace()
-        page.show_trace(trace, self._screen_rate(trace))
+        messages = session.messages() if session is not None else ()
+        unanswered = bool(messages) and messages[-1].role == "user"
+        page.show_trace(trace, self._screen_rate(trace), unanswered=unanswered)
         if trace is None:
             return
         if not trace.token_times and trace.generated_tokens > 1:

@@ -70,10 +70,10 @@ class Requests:
         """What a question would ask, while it is still being written."""
         return self._unsent(self._branch.messages, draft)
 
-    def edit(self, question_id: str, text: str) -> ChatRequest | None:
+    def edit(self, question_id: str, draft: Draft) -> ChatRequest | None:
         """What a question would ask in other words; None if it is not shown."""
         messages = self._branch.up_to(question_id)
-        return self._unsent(messages[:-1], Draft(text, messages[-1].attachments)) if messages else None
+        return self._unsent(messages[:-1], draft) if messages else None
 
     def prompt(self) -> tuple[Message, ...]:
         """What was said so far."""

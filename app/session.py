@@ -169,14 +169,11 @@ class Session(QObject):
         self._return_queued()
         return words
 
-    def edit(self, question_id: str, text: str) -> bool:
+    def edit(self, question_id: str, question: Draft) -> bool:
         """Ask a question in other words; whether it was taken. What was said before stays beside it as a version."""
         submitted_at = time.perf_counter()
         at = self._branch.index(question_id)
-        if at is None:
-            return False
-        question = Draft(text, self._branch.messages[at].attachments)
-        if not self._says_something(question) or not self._may_change():
+        if at is None or not self._says_something(question) or not self._may_change():
             return False
         self._cut(at)
         self._branch.settle()  # the new question stays whatever becomes of its answer

@@ -14,7 +14,6 @@ from app.live import DraftCost, LiveTurn
 from app.records import Attachment, Conversation, StoredMessage
 from app.session import Session
 from app.views.conversation_rows import untitled
-from app.views.cost_line import edit_saying
 from app.views.main_window import MainWindow
 
 
@@ -35,8 +34,10 @@ class ShownChat(QObject):
         chat.fork_requested.connect(self._fork)
         chat.delete_requested.connect(chats.delete_message)
         chat.quote_requested.connect(composer.type)
-        chat.edit_text_changed.connect(chats.preview_edit)
+        chat.edit_changed.connect(chats.preview_edit)
+        chat.retry_requested.connect(self._retry)
         chat.typed.connect(composer.type)
+        chat.find_closed.connect(composer.focus_editor)
         composer.send_requested.connect(self.send)
         composer.stop_requested.connect(self.stop)
         composer.paged.connect(chat.page)
@@ -63,9 +64,9 @@ class ShownChat(QObject):
             composer.clear()
         composer.focus_editor()
 
-    def edit(self, message_id: str, text: str) -> None:
+    def edit(self, message_id: str, question: Draft) -> None:
         """Ask a question in other words."""
-        if self._session is not None and self._session.edit(message_id, text):
+        if self._session is not None and self._session.edit(message_id, question):
             self._window.composer.focus_editor()
 
     def regenerate(self, message_id: str) -> None:
@@ -74,9 +75,15 @@ class ShownChat(QObject):
             self._window.composer.focus_editor()
 
     def regenerate_last(self) -> None:
-        """Answer the last question once more."""
+        """Answer the last question once more, also one that has no answer."""
         if (reply := self._last_reply()) is not None:
             self.regenerate(reply.id)
+        elif self._session is not None and self._session.messages():
+            self._retry()
+
+    def _retry(self) -> None:
+        self._chats.retry()
+        self._window.composer.focus_editor()
 
     def continue_reply(self, message_id: str) -> None:
         """Go on with an answer where it ended."""
@@ -196,7 +203,7 @@ class ShownChat(QObject):
         self._window.composer.set_history([message.content for message in messages if message.role == "user"])
 
     def _show_edit_cost(self, message_id: str, cost: DraftCost) -> None:
-        self._window.chat.show_edit_cost(message_id, edit_saying(cost))
+        self._window.chat.show_edit_cost(message_id, cost)
 
     def _mark_messages(self) -> None:
         """Show what is known of the messages beside their text: versions, and what was not read."""

@@ -90,6 +90,23 @@ class ChatPosition(QObject):
             self.arrange()
         self.settle()
 
+    @property
+    def room(self) -> int:
+        """Pixels that can be seen well at once."""
+        return self._area.viewport().height() - 2 * _TOP_GAP
+
+    def show(self, index: int, place: QRect) -> None:
+        """Bring a place in a message into view, scrolling no more than that takes."""
+        place = place.translated(0, self._column.tops[index])
+        low, high = place.bottom() + _TOP_GAP - self._area.viewport().height(), place.top() - _TOP_GAP
+        wanted = max(0, min(self._bar.maximum(), max(low, min(self._bar.value(), high))))
+        if wanted != self._bar.value():
+            self._following = False
+            self._go_to(wanted)
+            self._anchor = self._seen_first()
+            self.arrange()
+            self.settle()
+
     def height_changed(self, index: int) -> None:
         """A message needs another height than it has."""
         self._column.slots[index].laid_out = 0

@@ -9,8 +9,9 @@ from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
+from app.draft import Draft
 from app.i18n import translate
-from app.live import LiveTurn, ModelState
+from app.live import DraftCost, LiveTurn, ModelState
 from app.records import StoredMessage, Version
 from app.theme import Theme
 from app.views.chat_column import ChatColumn
@@ -35,8 +36,10 @@ class ChatView(QScrollArea):
 
     link_activated = Signal(str)
     typed = Signal(str)  # a key that belongs into the composer
-    edited = Signal(str, str)  # message id, the question in other words
-    edit_text_changed = Signal(str, str)  # message id, the words so far: what would they cost?
+    find_closed = Signal()
+    edited = Signal(str, object)  # message id, Draft: the question in other words
+    edit_changed = Signal(str, object)  # message id, Draft so far: what would it cost?
+    retry_requested = Signal()  # the last question, which has no answer, is to be asked again
     regenerate_requested = Signal(str)
     continue_requested = Signal(str)
     fork_requested = Signal(str)
@@ -225,12 +228,24 @@ class ChatView(QScrollArea):
         if self._column.waiting.isHidden() == self._waits():
             self._position.arrange()
 
-    def show_edit_cost(self, message_id: str, text: str) -> None:
+    def open_edits(self) -> dict[str, Draft]:
+        """What stands in the questions that are being asked in other words, by message id."""
+        boxes = ((view.message.id, view.edit_box) for view in self._column.views())
+        return {message_id: box.draft for message_id, box in boxes if box is not None}
+
+    def resume_edits(self, edits: Mapping[str, Draft]) -> None:
+        """Go on with edits where another view of the same conversation had come to."""
+        for message_id, draft in edits.items():
+            index = self._column.index_of_message(message_id)
+            if index >= 0:
+                self._column.ensure(index).begin_edit(draft)
+
+    def show_edit_cost(self, message_id: str, cost: DraftCost) -> None:
         """Say in the open edit of a question what asking in these words would cost."""
         index = self._column.index_of_message(message_id)
         view = self._column.slots[index].view if index >= 0 else None
         if view is not None:
-            view.show_edit_cost(text)
+            view.show_edit_cost(cost)
 
     # -- finding and selecting ---------------------------------------------------------------------------------
 
@@ -245,7 +260,7 @@ class ChatView(QScrollArea):
         """Close that bar."""
         if self._find_bar.isVisible():
             self._find_bar.hide()
-            self.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.find_closed.emit()
         self._find.clear()
 
     def scroll_to(self, message_id: str, text: str = "") -> None:
@@ -369,7 +384,9 @@ class ChatView(QScrollArea):
         view.select_all_requested.connect(self.select_all)
         view.link_activated.connect(self.link_activated)
         view.edited.connect(self.edited)
-        view.edit_text_changed.connect(self.edit_text_changed)
+        view.edit_changed.connect(self.edit_changed)
+        view.edit_moved.connect(self._edit_moved)
+        view.retry_requested.connect(self.retry_requested)
         view.regenerate_requested.connect(self.regenerate_requested)
         view.continue_requested.connect(self.continue_requested)
         view.fork_requested.connect(self.fork_requested)
@@ -392,6 +409,13 @@ class ChatView(QScrollArea):
         index = self._column.index_of(self.sender())
         if index >= 0:
             self._position.height_changed(index)
+
+    def _edit_moved(self) -> None:
+        """Keep the part of an edit in view in which the person writes."""
+        index = self._column.index_of(self.sender())
+        view = self._column.slots[index].view if index >= 0 else None
+        if view is not None and view.edit_box is not None:
+            self._position.show(index, view.edit_rect(self._position.room))
 
     def _restyle(self) -> None:
         for slot in self._column.slots:

@@ -5,32 +5,48 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.draft import Draft
 from app.i18n import translate
+from app.live import DraftCost
 from app.theme import Theme
-from app.views.controls import ElidedLabel, show_property
+from app.views.attached_files import AttachedFiles
+from app.views.controls import show_property
+from app.views.cost_line import CostLine, Saying, edit_saying
 from app.views.editor import MessageEditor
 
 
-def _hint() -> str:
-    return translate("edit_box", "Ctrl+Enter sends, Esc keeps it as it was")
+def _hint() -> Saying:
+    return Saying((translate("edit_box", "Ctrl+Enter sends, Esc keeps it as it was"), _keys()))
+
+
+def _keys() -> str:
+    return translate("edit_box", "Ctrl+Enter sends")
 
 
 class EditBox(QFrame):
-    """Holds the text until it is told that it was taken; an unchanged one is given up."""
+    """Holds text and files until it is told that they were taken; an unchanged question is given up.
 
-    submitted = Signal(str)
+    Args:
+        asked: The question as it was asked.
+        draft: What stands in the box at first.
+    """
+
+    submitted = Signal(object)  # Draft
     cancelled = Signal()
-    text_changed = Signal(str)
+    changed = Signal(object)  # Draft
     height_changed = Signal()
 
-    def __init__(self, theme: Theme, text: str, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, asked: Draft, draft: Draft, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("composer")
-        self._before = text
+        self._asked = asked
         self._column = QVBoxLayout(self)
-        self._note = ElidedLabel(theme, _hint(), "small", "muted")
+        self._note = CostLine(theme, self)
+        self._note.say(_hint())
+        self._files = AttachedFiles(theme, self)
+        self._files.set_attachments(draft.attachments)
         self._editor = MessageEditor(theme, translate("edit_box", "Your question in other words"), self)
-        self._editor.setPlainText(text)
+        self._editor.setPlainText(draft.text)
         self._editor.move_to_end()
         self._send = self._button(theme, translate("edit_box", "Send"), "send", "button")
         self._cancel = self._button(theme, translate("edit_box", "Cancel"), "quiet", "list")
@@ -38,8 +54,12 @@ class EditBox(QFrame):
         self._editor.submitted.connect(self._submit)
         self._editor.escaped.connect(self.cancelled)
         self._editor.height_changed.connect(self.height_changed)
-        self._editor.textChanged.connect(self._text_changed)
+        self._editor.textChanged.connect(self._changed)
+        self._files.changed.connect(self._changed)
+        self._files.changed.connect(self.height_changed)
+        self._files.left.connect(self._editor.setFocus)
         self._editor.focus_changed.connect(self._mark_focus)
+        self._send.setEnabled(bool(draft))
         self._send.clicked.connect(self._submit)
         self._cancel.clicked.connect(self.cancelled)
 
@@ -47,6 +67,16 @@ class EditBox(QFrame):
     def editor(self) -> MessageEditor:
         """The field."""
         return self._editor
+
+    @property
+    def files(self) -> AttachedFiles:
+        """The files that go with the question."""
+        return self._files
+
+    @property
+    def draft(self) -> Draft:
+        """Text and files as they are now."""
+        return Draft(self._editor.toPlainText(), self._files.attachments)
 
     @property
     def send_button(self) -> QPushButton:
@@ -61,11 +91,13 @@ class EditBox(QFrame):
     @property
     def note(self) -> str:
         """What stands beside the buttons."""
-        return self._note.text()
+        return self._note.text
 
-    def show_cost(self, text: str) -> None:
-        """Say what asking in these words would cost; an empty text says which keys do what instead."""
-        self._note.setText(text or _hint())
+    def show_cost(self, cost: DraftCost) -> None:
+        """Say what asking in these words would cost, beside the key that does it."""
+        said = edit_saying(cost)
+        self._files.show_cost(cost, len(self._editor.toPlainText()))
+        self._note.say(Saying((f"{_keys()} · {said.wordings[0]}", *said.wordings), said.warning))
 
     def height_for(self, width: int) -> int:
         """Lay out for a width and tell the height that takes."""
@@ -90,20 +122,21 @@ class EditBox(QFrame):
         column = self._column
         column.setContentsMargins(16, 14, 12, 12)
         column.setSpacing(8)
+        column.addWidget(self._files)
         column.addWidget(self._editor)
         column.addLayout(bottom)
 
     def _submit(self) -> None:
-        text = self._editor.toPlainText()
-        if text == self._before:
+        draft = self.draft
+        if draft == self._asked:
             self.cancelled.emit()
-        elif text.strip():
-            self.submitted.emit(text)
+        elif draft:
+            self.submitted.emit(draft)
 
-    def _text_changed(self) -> None:
-        text = self._editor.toPlainText()
-        self._send.setEnabled(bool(text.strip()))
-        self.text_changed.emit(text)
+    def _changed(self) -> None:
+        draft = self.draft
+        self._send.setEnabled(bool(draft))
+        self.changed.emit(draft)
 
     def _mark_focus(self, focused: bool) -> None:
         show_property(self, "focused", focused)

@@ -97,6 +97,7 @@ class MessageActions(QWidget):
     plain_copy_requested = Signal()
     quote_requested = Signal()
     edit_requested = Signal()
+    retry_requested = Signal()  # of a question without an answer
     regenerate_requested = Signal()
     continue_requested = Signal()
     fork_requested = Signal()
@@ -109,6 +110,7 @@ class MessageActions(QWidget):
         self._is_question = is_question
         self._busy = False
         self._cut_off = False
+        self._unanswered = False
         self._revealed = True
         self.stepper = VersionStepper(theme, self)
         self.more = MoreButton(theme, self)
@@ -116,7 +118,7 @@ class MessageActions(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        question = (self.again, self.copy, self.more, self.stepper)
+        question = (self.not_answered, self.retry, self.again, self.copy, self.more, self.stepper)
         answer = (self.stepper, self.go_on, self.copy, self.again, self.fork, self.more)
         for part in question if is_question else answer:
             row.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -139,6 +141,13 @@ class MessageActions(QWidget):
             translate("message_actions", "Write on from where this answer ends"),
             self.continue_requested,
         )
+        self.not_answered = Label(self._theme, translate("message_actions", "Not answered"), "small", "muted")
+        self.not_answered.setParent(self)
+        self.retry = self._button(
+            translate("message_actions", "Try again"),
+            translate("message_actions", "Ask this question once more"),
+            self.retry_requested,
+        )
         self.fork = self._button(
             translate("message_actions", "Fork"),
             translate("message_actions", "Go on from here in a new chat; this one stays as it is"),
@@ -159,7 +168,7 @@ class MessageActions(QWidget):
         return button
 
     def reveal(self, revealed: bool) -> None:
-        """Draw the words of the buttons, or leave their place empty; the stepper and Continue are always drawn."""
+        """Draw the words of the buttons, or leave their place empty; the stepper and what goes on are always drawn."""
         self._revealed = revealed
         for button in (self.copy, self.again, self.fork, self.more):
             button.set_revealed(revealed)
@@ -178,6 +187,11 @@ class MessageActions(QWidget):
     def set_cut_off(self, cut_off: bool) -> None:
         """Whether the answer ended before it was complete, so that it can be continued."""
         self._cut_off = cut_off
+        self._show_buttons()
+
+    def set_unanswered(self, unanswered: bool) -> None:
+        """Whether nothing answers the question: it says so, and offers to ask again."""
+        self._unanswered = unanswered
         self._show_buttons()
 
     def menu(self) -> Menu:
@@ -200,3 +214,5 @@ class MessageActions(QWidget):
     def _show_buttons(self) -> None:
         self.again.setVisible(not self._busy)
         self.go_on.setVisible(self._cut_off and not self._busy)
+        for part in (self.not_answered, self.retry):
+            part.setVisible(self._unanswered and not self._busy)

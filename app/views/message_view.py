@@ -8,8 +8,9 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.draft import Draft
 from app.i18n import labelled, translate
-from app.live import LiveTurn
+from app.live import DraftCost, LiveTurn
 from app.plain_text import message_text
 from app.records import StoredMessage, Version
 from app.theme import Theme
@@ -46,8 +47,10 @@ class MessageView(QWidget):
     dragged_to = Signal(QPoint)
     copy_requested = Signal()  # of what is selected, here or in several messages
     select_all_requested = Signal()
-    edited = Signal(str, str)  # message id, the question in other words
-    edit_text_changed = Signal(str, str)  # message id, the words so far
+    edited = Signal(str, object)  # message id, Draft: the question in other words
+    edit_changed = Signal(str, object)  # message id, Draft as it is so far
+    edit_moved = Signal()  # the text cursor of the edit is elsewhere, or the edit has another height
+    retry_requested = Signal()  # a question without an answer is to be asked again
     regenerate_requested = Signal(str)
     continue_requested = Signal(str)
     fork_requested = Signal(str)
@@ -84,7 +87,8 @@ class MessageView(QWidget):
         actions.copy_requested.connect(self._copy_all)
         actions.plain_copy_requested.connect(self._copy_plain)
         actions.quote_requested.connect(self._quote)
-        actions.edit_requested.connect(self._begin_edit)
+        actions.edit_requested.connect(self.begin_edit)
+        actions.retry_requested.connect(self.retry_requested)
         actions.regenerate_requested.connect(lambda: self.regenerate_requested.emit(self._message.id))
         actions.continue_requested.connect(lambda: self.continue_requested.emit(self._message.id))
         actions.fork_requested.connect(lambda: self.fork_requested.emit(self._message.id))
@@ -198,9 +202,9 @@ class MessageView(QWidget):
         self._place_actions()
 
     def set_last(self, last: bool) -> None:
-        """Whether nothing follows it; only then can an answer that was cut off be continued."""
+        """Whether nothing follows it: an answer that was cut off can be continued then, a question asked again."""
         self._is_last = last
-        self._offer_to_continue()
+        self._offer_to_go_on()
 
     def set_dimmed(self, dimmed: bool) -> None:
         """Draw a message quietly that was not read for the last answer."""
@@ -254,8 +258,9 @@ class MessageView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(_bubble_path(self._bubble), self._theme.color("question"))
 
-    def _offer_to_continue(self) -> None:
+    def _offer_to_go_on(self) -> None:
         self._actions.set_cut_off(not self.is_question and self._is_last and self._message.status in _CUT_OFF)
+        self._actions.set_unanswered(self.is_question and self._is_last)
         self._place_actions()
 
     def _place_actions(self) -> None:
@@ -302,7 +307,7 @@ class MessageView(QWidget):
         if self._footer is not None:
             self._footer.show_groups(() if self._streaming else reply_figures(self._message))
             self._footer.setToolTip("" if self._streaming else plain_tip(reply_details(self._message)))
-            self._offer_to_continue()
+            self._offer_to_go_on()
             self._actions.setVisible(not self._streaming)
         self._place_actions()
 
@@ -317,22 +322,39 @@ class MessageView(QWidget):
     def _quote(self) -> None:
         self.quote_requested.emit(self.body.selected_text() or self.text)
 
-    def show_edit_cost(self, text: str) -> None:
+    def show_edit_cost(self, cost: DraftCost) -> None:
         """Say in the open edit what asking in these words would cost."""
         if self._edit_box is not None:
-            self._edit_box.show_cost(text)
+            self._edit_box.show_cost(cost)
 
-    def _begin_edit(self) -> None:
-        self._edit_box = EditBox(self._theme, self._message.content, self)
-        self._edit_box.submitted.connect(lambda text: self.edited.emit(self._message.id, text))
-        self._edit_box.text_changed.connect(lambda text: self.edit_text_changed.emit(self._message.id, text))
-        self._edit_box.cancelled.connect(self._end_edit)
-        self._edit_box.height_changed.connect(self.height_changed)
+    def begin_edit(self, draft: Draft | None = None) -> None:
+        """Let the question be asked in other words.
+
+        Args:
+            draft: How far that had come before; None begins with what was asked.
+        """
+        asked = Draft(self._message.content, self._message.attachments)
+        box = self._edit_box = EditBox(self._theme, asked, draft or asked, self)
+        box.submitted.connect(lambda draft: self.edited.emit(self._message.id, draft))
+        box.changed.connect(lambda draft: self.edit_changed.emit(self._message.id, draft))
+        box.cancelled.connect(self._end_edit)
+        box.height_changed.connect(self.height_changed)
+        box.height_changed.connect(self.edit_moved)
+        box.editor.cursorPositionChanged.connect(self.edit_moved)
         self._set_shown(False)
-        self._edit_box.show()
-        self._edit_box.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+        box.show()
+        box.editor.setFocus(Qt.FocusReason.OtherFocusReason)
         self.height_changed.emit()
-        self.edit_text_changed.emit(self._message.id, self._message.content)
+        self.edit_moved.emit()
+        self.edit_changed.emit(self._message.id, box.draft)
+
+    def edit_rect(self, room: int) -> QRect:
+        """Where the open edit stands; if it is higher than `room` pixels, where its text cursor does."""
+        box = self._edit_box
+        if box is None or box.height() <= room:
+            return QRect() if box is None else box.geometry()
+        editor = box.editor
+        return editor.cursorRect().translated(editor.viewport().mapTo(self, QPoint(0, 0)))
 
     def _end_edit(self) -> None:
         if self._edit_box is not None:

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from app.cost_preview import AGAIN_MS
-from app.draft import LONGEST_DRAFT
+from app.draft import LONGEST_DRAFT, Draft
 from app.live import DraftCost
 from app.records import Attachment
 from engine.events import Previewed
@@ -66,21 +66,25 @@ def test_after_a_restart_the_figures_of_the_chat_on_view_are_known(qtbot, told):
     assert again.costs[-1].seconds > 0
 
 
-def test_an_edit_is_told_with_its_message_and_keeps_its_files(qtbot, told):
+def test_an_edit_is_told_with_its_message_and_the_files_that_are_left(qtbot, told):
     world = told()
     file = Attachment("a.txt", "x y z")
     assert world.session.send("one", (file,))
     qtbot.waitUntil(lambda: not world.session.busy)
     answered(qtbot, world, "two")
     question = world.session.messages()[0]
-    world.chats.preview_edit(question.id, LONG)
+    world.chats.preview_edit(question.id, Draft(LONG, (file,)))
     qtbot.waitUntil(lambda: bool(world.edits))
     assert world.edits == [(question.id, DraftCost(36, 0, 36, 8192, seconds=world.edits[0][1].seconds))]
     (request,) = world.worker.previews
     assert len(request.messages) == 1
     assert "x y z" in request.messages[0].content
-    assert world.session.edit(question.id, "uno")
-    assert world.session.messages()[0].attachments == (file,)
+    world.edits.clear()
+    world.chats.preview_edit(question.id, Draft(LONG, (Attachment("b.txt", "x" * LONGEST_DRAFT),)))
+    ((_, guessed),) = world.edits
+    assert guessed.prompt_tokens > 8192
+    assert world.session.edit(question.id, Draft("uno"))
+    assert world.session.messages()[0].attachments == ()
     qtbot.waitUntil(lambda: not world.session.busy)
 
 

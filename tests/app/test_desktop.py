@@ -18,6 +18,8 @@ from PySide6.QtWidgets import QApplication
 
 from app import migrations
 from app.desktop import Desktop
+from app.draft import Draft
+from app.records import Attachment
 from app.single_instance import SingleInstance
 from app.store import Store
 from tests.app.fake_worker import FakeWorker, Reply
@@ -284,6 +286,29 @@ def test_another_language_is_spoken_at_once_and_what_is_written_stays(qtbot, mak
     desktop.settings.set("text_size", "120")
     desktop.settings.set("language", "en")
     qtbot.waitUntil(lambda: desktop.window.sidebar.search_field.placeholderText() == "Search all chats")
+
+
+def test_an_open_edit_goes_on_in_a_window_that_is_made_anew(qtbot, make_desktop):
+    desktop = make_desktop(Reply())
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    files = (Attachment("one.txt", "1"), Attachment("two.txt", "2"))
+    desktop.chats.current.send("Read these", files)
+    qtbot.waitUntil(lambda: not desktop.chats.current.busy)
+    before = desktop.window
+    view = before.chat.message_views()[0]
+    view.again_button.click()
+    view.edit_box.editor.setPlainText("Read this")
+    view.edit_box.files.chips[0].remove_button.click()
+    desktop.settings.set("density", "compact")
+    qtbot.waitUntil(lambda: desktop.window is not before)
+    box = desktop.window.chat.message_views()[0].edit_box
+    assert box.draft == Draft("Read this", files[1:])
+    assert desktop.window.focusWidget() is box.editor
+    box.send_button.click()
+    qtbot.waitUntil(lambda: not desktop.chats.current.busy)
+    asked = desktop.chats.current.messages()[0]
+    assert (asked.content, asked.attachments) == ("Read this", files[1:])
 
 
 def test_a_quick_question_is_asked_beside_the_window_and_goes_on_in_it(qtbot, make_desktop):

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from app.draft import Draft
 from app.records import StoredMessage
 from app.turn import prompt_messages
 from engine.chat import Message
@@ -306,14 +307,14 @@ def test_a_question_is_edited_and_what_was_said_before_stays(qtbot, ready_world)
     answered(qtbot, world, "one")
     answered(qtbot, world, "two")
     one = world.session.messages()[0]
-    assert world.session.edit(one.id, "uno")
+    assert world.session.edit(one.id, Draft("uno"))
     qtbot.waitUntil(lambda: not world.session.busy)
     assert contents(world) == ["uno", "You said: uno"]
     assert numbers(world) == {"uno": (2, 2)}
     two = world.session
     assert two.show_version(two.messages()[0].id, -1)
     assert contents(world) == ["one", "You said: one", "two", "You said: two"]
-    assert world.session.edit(two.messages()[2].id, "due")
+    assert world.session.edit(two.messages()[2].id, Draft("due"))
     qtbot.waitUntil(lambda: not world.session.busy)
     assert contents(world) == ["one", "You said: one", "due", "You said: due"]
     assert world.worker.requests[-1].messages[1].token_ids == (100, 101, 2), "the prefix stays byte-stable"
@@ -325,9 +326,9 @@ def test_an_edit_is_refused_while_an_answer_is_written_or_without_a_word(qtbot, 
     answered(qtbot, world, "one")
     question, reply = world.session.messages()
     told = Recorder(world.session)
-    assert not world.session.edit(question.id, "  ")
+    assert not world.session.edit(question.id, Draft("  "))
     assert world.session.regenerate(reply.id)
-    assert not world.session.edit(question.id, "uno")
+    assert not world.session.edit(question.id, Draft("uno"))
     assert not world.session.regenerate(reply.id)
     assert ["nothing to send" in sentence for sentence in told.refusals] == [True, False]
     assert "Stop" in told.refusals[1]
@@ -399,7 +400,7 @@ def test_another_answer_differs_from_a_greedy_one_unless_greedy_was_chosen(ready
     qtbot.waitUntil(lambda: not session.busy)
     again = world.worker.requests[-1].params
     assert (again.temperature, again.repetition_penalty) == (0.7, 1.1)
-    session.edit(session.messages()[0].id, "Why not?")
+    session.edit(session.messages()[0].id, Draft("Why not?"))
     qtbot.waitUntil(lambda: not session.busy)
     assert world.worker.requests[-1].params.temperature == 0, "another question, its first answer"
     world.settings.set("preset", "exact")

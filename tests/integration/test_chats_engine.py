@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from app.chats import Chats
+from app.draft import Draft
 from app.engine_bridge import EngineBridge
 from app.records import Attachment
 from app.settings import Settings
@@ -87,11 +88,11 @@ def test_what_an_edit_costs_is_told_as_it_comes(qtbot, chats):
     question = chats.current.messages()[2]
     for text in ("Another question altogether", TEXT + "?"):
         chats.edits.clear()
-        chats.preview_edit(question.id, text)
+        chats.preview_edit(question.id, Draft(text))
         qtbot.waitUntil(lambda: bool(chats.edits), timeout=PATIENCE_MS)
         message_id, cost = chats.edits[0]
         assert message_id == question.id
-        assert chats.current.edit(question.id, text)
+        assert chats.current.edit(question.id, Draft(text))
         stats = idle(qtbot, chats).stats
         assert (cost.prompt_tokens, cost.cached_tokens) == (stats.prompt_tokens, stats.cached_tokens)
         assert cost.seconds > 0

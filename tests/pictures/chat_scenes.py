@@ -6,7 +6,6 @@ from typing import Final
 
 from app.i18n import translate
 from app.live import DraftCost, Notice
-from app.views.cost_line import edit_saying
 from app.views.sent_files import SentFiles
 from app.views.thinking_view import ThinkingView
 from tests.app.fake_worker import Reply
@@ -71,7 +70,7 @@ def edit(stage: Stage) -> None:
     view.again_button.click()
     view.edit_box.editor.insertPlainText(" And does a longer question make it worse?")
     settle(300)
-    view.edit_box.show_cost(edit_saying(DraftCost(1_260, 20, 24, 8192, 0, 2.1)))
+    view.edit_box.show_cost(DraftCost(1_260, 20, 24, 8192, 0, 2.1))
 
 
 def versions(stage: Stage) -> None:

@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
 from app.actions import actions
 from app.records import ChatOptions
@@ -24,7 +24,7 @@ from app.views.chat_options_dialog import ChatOptionsDialog
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog
 from app.views.main_window import MainWindow
-from engine.errors import Cancelled
+from engine.errors import Cancelled, ContextFull
 from tests.app.fake_worker import COMPARISON, Reply
 
 
@@ -100,6 +100,7 @@ def test_slash_commands_run_and_take_words(make_window: Any, qtbot: Any) -> None
     qtbot.waitUntil(lambda: window.chat.find_bar.count != "")
     QTest.keyClick(window.chat.find_bar.field, Qt.Key.Key_Escape)
     assert not window.chat.find_bar.isVisible()
+    assert window.composer.editor.hasFocus()
 
 
 def test_folders_pins_and_the_archive(make_window: Any, qtbot: Any) -> None:
@@ -360,3 +361,18 @@ def test_the_inspector_leaves_the_conversation_room(make_window: Any, qtbot: Any
     assert (window._main.width() < width - window._left.room) is beside
     QTest.keyClick(window, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.inspector_shown is beside)
+
+
+def test_a_question_that_could_not_be_answered_is_asked_again_by_its_key(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window(Reply(pieces=(), error=ContextFull("It is too long.")), Reply())
+    ask(window, world, qtbot, "Why?")
+    world.conductor.inspection.refresh()
+    window.show_inspector(True)
+    assert "not answered" in " ".join(label.text() for label in window.inspector.turn.findChildren(QLabel))
+    window.notices.cards[0].close_button.click()
+    row = window.chat.message_views()[0].action_row
+    assert row.retry.isVisible()
+    QTest.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert contents(world) == ["Why?", "It is **so**."]
+    assert not row.retry.isVisible()

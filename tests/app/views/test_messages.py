@@ -11,7 +11,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.live import LiveTurn
+from app.draft import Draft
+from app.live import DraftCost, LiveTurn
 from app.records import Attachment
 from app.views.chat_view import ChatView
 from app.views.message_view import BUBBLE_MAX
@@ -110,16 +111,71 @@ def test_the_cost_of_an_edit_is_shown_where_it_is_written(chat: ChatView, qtbot:
     chat.show_thread([asked, answer()], LiveTurn())
     chat.verticalScrollBar().setValue(0)
     view = chat.message_views()[0]
-    with qtbot.waitSignal(chat.edit_text_changed, timeout=500) as told:
+    with qtbot.waitSignal(chat.edit_changed, timeout=500) as told:
         click(view.again_button)
-    assert told.args == [asked.id, "A question"]
-    with qtbot.waitSignal(chat.edit_text_changed, timeout=500) as told:
+    assert told.args == [asked.id, Draft("A question")]
+    assert view.edit_box.note == "Ctrl+Enter sends, Esc keeps it as it was"
+    with qtbot.waitSignal(chat.edit_changed, timeout=500) as told:
         QTest.keyClicks(view.edit_box.editor, "?")
-    assert told.args == [asked.id, "A question?"]
-    chat.show_edit_cost(asked.id, "Reads 12 new tokens")
-    assert view.edit_box.note == "Reads 12 new tokens"
-    chat.show_edit_cost(asked.id, "")
-    assert "Ctrl+Enter" in view.edit_box.note
+    assert told.args == [asked.id, Draft("A question?")]
+    chat.show_edit_cost(asked.id, DraftCost(40, 28, 12, 8192))
+    assert view.edit_box.note == "Ctrl+Enter sends · This edit recomputes 12 tokens"
+
+
+def test_a_file_can_be_taken_off_a_question_that_is_asked_in_other_words(chat: ChatView, qtbot: Any) -> None:
+    one, two = Attachment("one.txt", "1"), Attachment("two.txt", "2")
+    asked = question("Read these", attachments=(one, two))
+    chat.show_thread([asked, answer("Yes")], LiveTurn())
+    view = chat.message_views()[0]
+    click(view.again_button)
+    box = view.edit_box
+    assert [chip.name for chip in box.files.chips] == ["one.txt", "two.txt"]
+    click(box.files.chips[0].remove_button)
+    with qtbot.waitSignal(chat.edited, timeout=500) as told:
+        QTest.keyClick(box.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert told.args == [asked.id, Draft("Read these", (two,))]
+    click(box.files.chips[0].remove_button)
+    assert not box.files.isVisible()
+    box.editor.clear()
+    assert not box.send_button.isEnabled()
+
+
+def test_an_edit_comes_into_view_and_stays_there_while_it_grows(chat: ChatView) -> None:
+    asked = question("\n".join(f"line {n}" for n in range(40)))
+    chat.show_thread([question("First"), asked, answer(), question("Last")], LiveTurn())
+    chat.verticalScrollBar().setValue(0)
+    view = chat.message_views()[1]
+    chat.verticalScrollBar().setValue(view.geometry().bottom() - 60)  # only its last lines and Edit are seen
+    click(view.again_button)
+    QApplication.processEvents()
+
+    def seen() -> bool:
+        box, field = view.edit_box, chat.viewport()
+        top, bottom = box.mapTo(field, box.rect().topLeft()).y(), box.mapTo(field, box.rect().bottomLeft()).y()
+        return top >= 0 and bottom < field.height()
+
+    assert seen()
+    view.edit_box.editor.setPlainText("short")
+    chat.verticalScrollBar().setValue(view.y() - chat.viewport().height() + 120)
+    for _ in range(12):
+        QTest.keyClick(view.edit_box.editor, Qt.Key.Key_Return)
+        QApplication.processEvents()
+        assert seen()
+
+
+def test_a_question_without_an_answer_says_so_and_can_be_asked_again(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question("One"), answer("Yes"), question("Two")], LiveTurn())
+    first, last = chat.message_views()[0].action_row, chat.message_views()[2].action_row
+    assert last.not_answered.isVisible()
+    assert last.not_answered.text() == "Not answered"
+    assert not first.not_answered.isVisible()
+    with qtbot.waitSignal(chat.retry_requested, timeout=500):
+        click(last.retry)
+    chat.show_turn(LiveTurn("prefill"), READY)
+    assert not last.retry.isVisible()
+    chat.add_message(answer("There"))
+    chat.show_turn(LiveTurn(), READY)
+    assert not last.retry.isVisible()
 
 
 def test_files_that_went_with_a_question_stand_in_its_bubble(chat: ChatView) -> None:
