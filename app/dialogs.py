@@ -37,6 +37,7 @@ class Dialogs(QObject):
         self._crash: CrashDialog | None = None
         self._shown_settings: SettingsDialog | None = None
         settings.changed.connect(self._setting_changed)
+        settings.default_changed.connect(self._default_changed)
         chats.model_changed.connect(self._refresh)
 
     def choose_model_file(self) -> None:
@@ -73,6 +74,8 @@ class Dialogs(QObject):
         shown = [setting for setting in SETTINGS if setting.label]
         values = {setting.name: self._settings.get(setting.name) for setting in shown}
         self._shown_settings = SettingsDialog(self._theme, shown, values, self._window)
+        for setting in shown:
+            self._default_changed(setting.name)
         self._shown_settings.changed.connect(self._settings.set)
         self._shown_settings.reset_requested.connect(self._settings.reset)
         self._shown_settings.reset_all_requested.connect(self._settings.reset_all)
@@ -92,6 +95,10 @@ class Dialogs(QObject):
         if self._shown_settings is not None:
             self._shown_settings.show_value(name, self._settings.get(name))
         self._refresh()
+
+    def _default_changed(self, name: str) -> None:
+        if self._shown_settings is not None:
+            self._shown_settings.show_default(name, self._settings.default(name))
 
     def _settings_closed(self) -> None:
         if self._shown_settings is not None:

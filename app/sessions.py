@@ -132,7 +132,7 @@ class Sessions(QObject):
             problem,
             self._settings.overflow,
             model.end_ids if model is not None else frozenset(),
-            varies=not (self._settings.get("sampling_chosen") or "temperature" in conversation.options.sampling),
+            varies=not (self._settings.chose("temperature") or "temperature" in conversation.options.sampling),
         )
 
 

@@ -37,6 +37,7 @@ class Settings(QObject):
     """
 
     changed = Signal(str)  # the setting's name
+    default_changed = Signal(str)  # the name of one whose default another model changed
     save_failed = Signal(str)  # a sentence for the person
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
@@ -46,6 +47,7 @@ class Settings(QObject):
         self._stored = self._read()
         self._values = {setting.name: _usable(setting, self._stored) for setting in SETTINGS}
         self._own: dict[str, float] = {}
+        self._chosen = self._chosen_before()  # of sampling; the rest follows the model
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(SAVE_DELAY_MS)
@@ -64,16 +66,43 @@ class Settings(QObject):
             ValueError: The value is not allowed; the message is a sentence.
         """
         checked = _BY_NAME[name].check(value)
-        if name == PRESET or name in presets.NAMES:
-            self._values[CHOSEN] = True
-        if name == PRESET:
-            self._put_preset(checked)
+        if name == PRESET and checked == presets.OWN and self._own:
+            self._choose(self._chosen - {*presets.NAMES})
+            self._follow()
+        elif name == PRESET:
+            wanted = presets.values_of(checked, self._own)
+            self._choose(self._chosen | wanted.keys())
+            for part, number in wanted.items():
+                self._put(part, number)
         else:
+            self._choose(self._chosen | ({name} & {*presets.NAMES}))
             self._put(name, checked)
 
-    def _put_preset(self, preset: str) -> None:
-        for part, wanted in presets.values_of(preset, self._own).items():
-            self._put(part, wanted)
+    def default(self, name: str) -> Any:  # noqa: ANN401 - its kind is in the declaration
+        """What a setting goes back to: for sampling what the loaded model's makers say, if they say anything."""
+        values = presets.values_of(presets.OWN, self._own)
+        if name == PRESET:
+            return presets.preset_of(values, self._own)
+        return values[name] if name in values else _BY_NAME[name].default
+
+    def chose(self, name: str) -> bool:
+        """Whether the person chose a value of sampling; it does not follow the model then."""
+        return name in self._chosen
+
+    def _choose(self, names: frozenset[str]) -> None:
+        if names != self._chosen:
+            self._chosen = names
+            self._values[CHOSEN] = bool(names)
+            self._timer.start()
+
+    def _follow(self) -> None:
+        for name in presets.NAMES:
+            if name not in self._chosen:
+                self._put(name, self.default(name))
+
+    def _chosen_before(self) -> frozenset[str]:
+        stored = {*presets.NAMES} & self._stored.keys()
+        return frozenset(stored or presets.NAMES) if self._values[CHOSEN] else frozenset()
 
     def _put(self, name: str, checked: object) -> None:
         if checked == self._values[name]:
@@ -87,16 +116,22 @@ class Settings(QObject):
 
     def set_own_sampling(self, values: Mapping[str, float]) -> None:
         """Take how the loaded model's makers sample it; who has chosen nothing else samples it that way too."""
-        before = self.get(PRESET)
+        preset, defaults = self.get(PRESET), {name: self.default(name) for name in (*presets.NAMES, PRESET)}
         self._own = dict(values)
-        if before == presets.OWN or not self._values[CHOSEN]:
-            self._put_preset(presets.OWN if values else presets.BALANCED)
-        if self.get(PRESET) != before:
+        self._follow()
+        if self.get(PRESET) != preset:
             self.changed.emit(PRESET)
+        for name, default in defaults.items():
+            if default != self.default(name):
+                self.default_changed.emit(name)
 
     def reset(self, name: str) -> None:
-        """Go back to the default."""
-        self.set(name, _BY_NAME[name].default)
+        """Go back to the default; sampling follows the model again."""
+        self._choose(self._chosen - ({*presets.NAMES} if name == PRESET else {name}))
+        if name == PRESET:
+            self._follow()
+        else:
+            self._put(name, self.default(name))
 
     def sampling(self) -> SamplingParams:
         """How replies are sampled."""
@@ -137,15 +172,12 @@ class Settings(QObject):
         for setting in SETTINGS:
             if setting.label:
                 self.reset(setting.name)
-        self._values[CHOSEN] = False
-        self.set_own_sampling(self._own)
 
     def save(self) -> None:
         """Write the file, whole or not at all. Values of a newer version that are not known here stay in it."""
         self._timer.stop()
         values = {name: value for name, value in self._stored.items() if name not in _BY_NAME}
-        own = [setting for setting in SETTINGS if not setting.derived]
-        values |= {s.name: self._values[s.name] for s in own if self._values[s.name] != s.default}
+        values |= {s.name: self._values[s.name] for s in SETTINGS if self._is_kept(s)}
         if values == self._stored:
             return
         try:
@@ -156,6 +188,11 @@ class Settings(QObject):
             self.save_failed.emit(sentence.format(folder=self._path.parent))
         else:
             self._stored = values
+
+    def _is_kept(self, setting: Setting) -> bool:
+        if setting.name in presets.NAMES:
+            return setting.name in self._chosen
+        return not setting.derived and bool(self._values[setting.name] != setting.default)
 
     def _read(self) -> dict[str, Any]:
         try:

@@ -9,7 +9,6 @@ from typing import Any, Final
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from app import presets
 from app.assistants import PLAIN, SAMPLING, Assistant
 from app.declarations import SETTINGS
 from app.i18n import translate
@@ -21,6 +20,7 @@ from app.views.dialogs import fit, make_button
 from app.views.row_list import GUTTER
 from app.views.setting_row import SettingRow
 from app.views.steady_area import SteadyArea
+from engine.config import SamplingParams
 
 _SIZE: Final = QSize(640, 660)
 _ASSISTANT: Final = "assistant"
@@ -90,7 +90,10 @@ class ChatOptionsDialog(QDialog):
         assistant = translate("chat_options_dialog", "Assistant")
         meaning = translate("chat_options_dialog", "Sets what stands below, which you can still change.")
         greedy = translate("chat_options_dialog", "Greedy, reproducible")
-        exact = translate("chat_options_dialog", "Always the likeliest word: the same question gives the same answer.")
+        exact = translate(
+            "chat_options_dialog",
+            "Temperature 0: always the likeliest word, so the same question gives the same answer.",
+        )
         prompt = translate("chat_options_dialog", "Said to the model before this chat.")
         if self._begun:
             prompt = translate(
@@ -128,20 +131,19 @@ class ChatOptionsDialog(QDialog):
         self._sampling = dict(assistant.sampling)
 
     def _take_greedy(self, greedy: bool) -> None:
-        rest = {name: value for name, value in self._sampling.items() if name not in presets.NAMES}
         if greedy:
-            rest |= presets.values_of(presets.EXACT, {})
+            self._sampling["temperature"] = 0
         elif self._settings["temperature"] == 0:
-            rest |= presets.values_of(presets.BALANCED, {})
-        self._sampling = rest
+            self._sampling["temperature"] = SamplingParams().temperature
+        else:
+            self._sampling.pop("temperature", None)
 
     def _reset(self, name: str) -> None:
         self._take(name, self._rows[name].setting.default)
 
     def _show(self) -> None:
         values = self._values
-        greedy = presets.preset_of(values) == presets.EXACT
-        shown = {_ASSISTANT: self._assistant, _PROMPT: self._prompt, _GREEDY: greedy} | values
+        shown = {_ASSISTANT: self._assistant, _PROMPT: self._prompt, _GREEDY: values["temperature"] == 0} | values
         for name, row in self._rows.items():
             row.show_value(shown[name])
 

@@ -42,6 +42,7 @@ class SettingRow(QWidget):
     def __init__(self, theme: Theme, setting: Setting, parent: QWidget) -> None:
         super().__init__(parent)
         self.setting = setting
+        self._default = self._value = setting.default
         self.field = make_field(theme, setting, self)
         self._reset = IconButton(theme, "reset", _reset_name(setting), self, 28)
         hint = as_one_text((setting.shown_help, _bounds(setting)))
@@ -67,8 +68,14 @@ class SettingRow(QWidget):
 
     def show_value(self, value: Any) -> None:  # noqa: ANN401 - of the setting's kind
         """Show a value."""
+        self._value = value
         self.field.show_value(value)
-        self._reset.setVisible(value != self.setting.default)
+        self._reset.setVisible(value != self._default)
+
+    def show_default(self, value: Any) -> None:  # noqa: ANN401 - of the setting's kind
+        """Take what Reset goes back to, where that is not what is declared."""
+        self._default = value
+        self._reset.setVisible(self._value != value)
 
     def matches(self, words: str) -> bool:
         """Whether all words stand in what is said of the setting."""

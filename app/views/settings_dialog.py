@@ -114,6 +114,12 @@ class SettingsDialog(QDialog):
             if row.setting.name == name:
                 row.show_value(value)
 
+    def show_default(self, name: str, value: Any) -> None:  # noqa: ANN401 - of the setting's kind
+        """Take what a setting goes back to, where that is not what is declared."""
+        for row in self._rows:
+            if row.setting.name == name:
+                row.show_default(value)
+
     def show_reload_needed(self, needed: bool) -> None:
         """Say that changes wait for the model to be loaded again, or stop saying so."""
         self._note.setVisible(needed)

@@ -222,3 +222,37 @@ def test_balanced_chosen_by_hand_stays_over_a_restart(tmp_path, qapp):
     again = Settings(path)
     again.set_own_sampling({"temperature": 0.2})
     assert again.get("temperature") == 0.7
+
+
+def test_a_default_is_what_the_model_says_and_reset_goes_back_to_it(path, qapp):
+    settings = Settings(path)
+    told = []
+    settings.default_changed.connect(told.append)
+    settings.set_own_sampling({"temperature": 0.0, "repetition_penalty": 1.1})
+    assert told == ["temperature", "repetition_penalty", "preset"]
+    assert [settings.default(name) for name in ("temperature", "top_p", "preset")] == [0, 0.95, "model"]
+    settings.set("temperature", 1.3)
+    settings.reset("temperature")
+    assert (settings.get("temperature"), settings.get("preset")) == (0, "model")
+    settings.set("preset", "creative")
+    settings.reset("preset")
+    settings.set("theme", "dark")
+    settings.reset_all()
+    assert all(settings.get(setting.name) == settings.default(setting.name) for setting in SETTINGS if setting.label)
+    settings.save()
+    assert not path.exists() or json.loads(path.read_text()) == {}
+
+
+def test_what_only_follows_the_model_is_not_kept(path, qapp):
+    settings = Settings(path)
+    settings.set_own_sampling({"temperature": 0.2, "top_p": 0.9})
+    settings.set("top_k", 5)
+    settings.save()
+    assert json.loads(path.read_text()) == {"top_k": 5, "sampling_chosen": True}
+    again = Settings(path)
+    again.set_own_sampling({"temperature": 0.6})
+    assert [again.get(name) for name in ("temperature", "top_k", "top_p")] == [0.6, 5, 0.95]
+    assert [again.chose(name) for name in ("temperature", "top_k")] == [False, True]
+    again.set("preset", "model")
+    again.save()
+    assert json.loads(path.read_text()) == {}

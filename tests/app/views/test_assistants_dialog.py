@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.assistants import Assistant, Assistants, shipped_assistants
+from app.assistants import SAMPLING, Assistant, Assistants, shipped_assistants
 from app.records import ChatOptions
 from app.settings import Settings
 from app.theme import Theme
@@ -145,6 +145,16 @@ def test_greedy_is_one_switch_and_goes_back(options_dialog: Any, qtbot: Any) -> 
     assert greedy.isChecked()
     options, _ = kept(dialog, qtbot)
     assert options.sampling == {"temperature": 0, "seed": 7}
+
+
+def test_greedy_is_on_at_temperature_0_whatever_the_penalty_is(options_dialog: Any, qtbot: Any) -> None:
+    dialog = options_dialog(temperature=0.0, repetition_penalty=1.1)
+    names = ("assistant", "system_prompt", "greedy", *SAMPLING)
+    assert dialog.row("greedy").field.isChecked()
+    assert not any(dialog.row(name).reset_button.isVisible() for name in names)
+    QTest.mouseClick(dialog.row("greedy").field, LEFT)
+    assert dialog.row("greedy").reset_button.isVisible()
+    assert kept(dialog, qtbot)[0].sampling == {"temperature": 0.7}
 
 
 def test_each_value_goes_back_to_what_the_settings_say(options_dialog: Any, qtbot: Any) -> None:

@@ -162,3 +162,15 @@ def test_large_text_in_a_narrow_window_cuts_no_control(theme: Theme, qtbot: Any)
         seen = each.field.mapTo(dialog, QPoint(each.field.width(), 0)).x()
         assert each.isHidden() or seen <= dialog.width() - 24, each.setting.name
     theme.set_look(Look())
+
+
+def test_what_the_model_says_is_no_change_of_the_persons(opened: Any) -> None:
+    _, world, dialog = opened
+    world.settings.set_own_sampling({"temperature": 0.0, "repetition_penalty": 1.1})
+    assert row(dialog, "temperature").field.text() == "0"
+    assert not any(r.reset_button.isVisible() for r in dialog.rows)
+    write(row(dialog, "temperature").field, "1.25")
+    assert row(dialog, "temperature").reset_button.isVisible()
+    dialog.reset_all_requested.emit()
+    assert row(dialog, "temperature").field.text() == "0"
+    assert not any(r.reset_button.isVisible() for r in dialog.rows)
