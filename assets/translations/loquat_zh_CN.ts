@@ -8,6 +8,10 @@
         <translation>添加服务器…</translation>
     </message>
     <message>
+        <source>All turns…</source>
+        <translation>所有轮次…</translation>
+    </message>
+    <message>
         <source>Answer the last question once more</source>
         <translation>重新回答上一个问题</translation>
     </message>
@@ -32,6 +36,10 @@
         <translation>检查复用不会改变回答</translation>
     </message>
     <message>
+        <source>Compare with and without the cache</source>
+        <translation>比较使用和不用缓存</translation>
+    </message>
+    <message>
         <source>Continue the last answer</source>
         <translation>继续上一个回答</translation>
     </message>
@@ -50,6 +58,10 @@
     <message>
         <source>Export all chats…</source>
         <translation>导出全部对话…</translation>
+    </message>
+    <message>
+        <source>Export figures of all turns (CSV)…</source>
+        <translation>导出所有轮次的数据（CSV）…</translation>
     </message>
     <message>
         <source>Export this chat…</source>
@@ -148,6 +160,10 @@
         <translation>停止回答</translation>
     </message>
     <message>
+        <source>Undo the latest deletion</source>
+        <translation>撤销最近的删除</translation>
+    </message>
+    <message>
         <source>Use a model file…</source>
         <translation>使用模型文件…</translation>
     </message>
@@ -158,6 +174,10 @@
     <message>
         <source>View</source>
         <translation>视图</translation>
+    </message>
+    <message>
+        <source>Where the time went</source>
+        <translation>时间用在了哪里</translation>
     </message>
     <message>
         <source>title</source>
@@ -783,10 +803,6 @@
 <context>
     <name>chat_options_dialog</name>
     <message>
-        <source>Always the likeliest word: the same question gives the same answer.</source>
-        <translation>总是选最可能的词：同样的问题得到同样的回答。</translation>
-    </message>
-    <message>
         <source>Assistant</source>
         <translation>助手</translation>
     </message>
@@ -813,6 +829,10 @@
     <message>
         <source>Sets what stands below, which you can still change.</source>
         <translation>决定以下各项，之后仍可修改。</translation>
+    </message>
+    <message>
+        <source>Temperature 0: always the likeliest word, so the same question gives the same answer.</source>
+        <translation>温度为 0：总是选最可能的词，同样的问题得到同样的回答。</translation>
     </message>
     <message>
         <source>This chat</source>
@@ -963,6 +983,21 @@
     <message>
         <source>Your question</source>
         <translation>你的问题</translation>
+    </message>
+</context>
+<context>
+    <name>conductor</name>
+    <message>
+        <source>Send it as it is</source>
+        <translation>按原样发送</translation>
+    </message>
+    <message>
+        <source>There is no command “/{word}”.</source>
+        <translation>没有命令“/{word}”。</translation>
+    </message>
+    <message>
+        <source>There is nothing to rename yet. A chat has a title once something was asked.</source>
+        <translation>还没有可重命名的内容。提问之后，对话才有标题。</translation>
     </message>
 </context>
 <context>
@@ -2562,6 +2597,10 @@
     <message>
         <source>What this turn was bound by is not known.</source>
         <translation>不清楚此轮受什么限制。</translation>
+    </message>
+    <message>
+        <source>Writing {0}</source>
+        <translation>正在写入 {0}</translation>
     </message>
     <message>
         <source>a big-endian file</source>
