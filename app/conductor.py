@@ -16,6 +16,7 @@ from app.connecting import Connecting
 from app.declarations import LOOK, TEXT_SIZES
 from app.dialogs import Dialogs
 from app.experiments import Experiments
+from app.i18n import translate
 from app.inspection import Inspection
 from app.live import ModelState, Notice
 from app.organizing import Organizing
@@ -71,9 +72,20 @@ class Conductor(QObject):
         self._connect()
         QShortcut(QKeySequence("Escape"), window).activated.connect(self._escape)
         window.restore_geometry(settings.get("window_geometry"))
+        self._restore_inspector()
         self._show_model(chats.model)
         if chats.current is not None:
             self._show_session(chats.current)
+
+    def _restore_inspector(self) -> None:
+        """Show the inspector as it was when the program ended, and remember what becomes of it."""
+        window, settings = self._window, self._settings
+        if settings.get("inspector_page") in window.inspector.page_names:
+            window.inspector.show_page(settings.get("inspector_page"))
+        if settings.get("inspector_open"):
+            window.want_inspector()
+        window.inspector_toggled.connect(lambda _shown: settings.set("inspector_open", window.inspector_wanted))
+        window.inspector.page_chosen.connect(partial(settings.set, "inspector_page"))
 
     def _connect(self) -> None:
         """Connections between the views and the program that concern no part of it alone."""
@@ -82,6 +94,7 @@ class Conductor(QObject):
         window.closing.connect(self._keep_geometry)
         window.composer.model_dropped.connect(chats.add_model)
         window.composer.refused.connect(self._say)
+        window.composer.command_unknown.connect(self._refuse_command)
         window.sidebar.new_requested.connect(self.new_chat)
         window.sidebar.settings_requested.connect(dialogs.show_settings)
         window.header.inspector_toggled.connect(window.show_inspector)
@@ -121,6 +134,7 @@ class Conductor(QObject):
             "copy_chat": self.transfers.copy_current,
             "export_chat": self.transfers.export_current,
             "export_all": self.transfers.export_all,
+            "undo": window.notices.undo,
             "import_chats": self.transfers.import_chats,
             "check_chat": self._chats.check_current,
             "next_chat": partial(organizing.step, 1),
@@ -133,6 +147,10 @@ class Conductor(QObject):
             "jump_to_end": window.chat.jump_to_end,
             "toggle_sidebar": window.toggle_sidebar,
             "toggle_inspector": window.toggle_inspector,
+            "explain": self.inspection.show_last_turn,
+            "compare_cache": self.inspection.compare,
+            "all_turns": self.inspection.show_table,
+            "export_turns": self.inspection.export_turns,
             "quick_ask": self.quick_ask_requested.emit,
             "larger": partial(self._resize_text, 1),
             "smaller": partial(self._resize_text, -1),
@@ -161,7 +179,10 @@ class Conductor(QObject):
         self._window.composer.focus_editor()
 
     def _rename(self, title: str) -> None:
-        if title:
+        session = self._chats.current
+        if session is None or not session.stored:
+            self._say(translate("conductor", "There is nothing to rename yet. Please ask something first."))
+        elif title:
             self.organizing.rename(title)
         else:
             self._window.header.title_field.begin()
@@ -174,8 +195,12 @@ class Conductor(QObject):
     def _escape(self) -> None:
         if self._window.chat.find_bar.isVisible():
             self._window.chat.close_find()
-        elif not self._window.fold_overlay():
+        elif self._window.fold_overlay():
+            return
+        elif self.shown.session is not None and self.shown.session.busy:
             self.shown.stop()
+        else:
+            self._window.sidebar.end_search()
 
     def _load_default(self) -> None:
         self._chats.load_model(None)
@@ -191,6 +216,12 @@ class Conductor(QObject):
         at = sizes.index(int(self._settings.get("text_size"))) + step
         if 0 <= at < len(sizes):
             self._settings.set("text_size", str(sizes[at]))
+
+    def _refuse_command(self, word: str) -> None:
+        """What begins like a command and is none stays where it was written, until the person says what it is."""
+        sentence = translate("conductor", "There is no command “/{word}”.").format(word=word)
+        send = translate("conductor", "Send it as it is")
+        self._window.notices.show_notice(Notice(sentence, "", send, self._window.composer.send_as_it_is))
 
     def _say(self, sentence: str) -> None:
         self._window.notices.show_notice(Notice(sentence))

@@ -330,6 +330,8 @@ SETTINGS: Final = (
     ),
     Setting("window_geometry", "text", ""),
     Setting("folded_folders", "text", "[]"),
+    Setting("inspector_open", "switch", False),  # beside the conversation
+    Setting("inspector_page", "text", "turn"),
     Setting("serve_port", "integer", 8000, low=1, high=65_535),
     Setting("sampling_chosen", "switch", False),  # otherwise it follows what the model's makers say
 )

@@ -75,8 +75,8 @@ class Inspection(QObject):
         self._window.chat.explain_requested.connect(self.show_turn)
         self._cache.compare_requested.connect(self._compare)
         self._cache.cancel_requested.connect(self._experiments.cancel)
-        self._history.table_requested.connect(self._show_table)
-        self._history.export_requested.connect(self._export)
+        self._history.table_requested.connect(self.show_table)
+        self._history.export_requested.connect(self.export_turns)
         self._experiments.progressed.connect(self._cache.show_progress)
         self._experiments.compared.connect(self._cache.show_comparison)
         self._experiments.profiled.connect(self.refresh)
@@ -105,6 +105,16 @@ class Inspection(QObject):
         self._window.show_inspector(True)
         self._window.inspector.show_page("turn")
         self.refresh()
+
+    def show_last_turn(self) -> None:
+        """Show how the last answer was made."""
+        self.show_turn("")
+
+    def compare(self) -> None:
+        """Show the page of the cache, and compare with and without it there."""
+        self._window.show_inspector(True)
+        self._window.inspector.show_page("cache")
+        self._compare()
 
     def refresh(self) -> None:
         """Draw what is on view afresh."""
@@ -255,7 +265,9 @@ class Inspection(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
-    def _show_table(self) -> None:
+    def show_table(self) -> None:
+        """Show the turns of all chats in a table."""
+        self._show_history()
         dialog = TurnsDialog(self._theme, self._history.turns, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.turn_chosen.connect(self._open_turn)
@@ -269,7 +281,9 @@ class Inspection(QObject):
             self._window.chat.scroll_to(message_id)
             self.show_turn(message_id)
 
-    def _export(self) -> None:
+    def export_turns(self) -> None:
+        """Ask where to, and write the figures of all turns there."""
+        self._show_history()
         title = translate("inspection", "Export the figures of all turns")
         path, _ = QFileDialog.getSaveFileName(self._window, title, str(Path.home() / "loquat-turns.csv"), "CSV (*.csv)")
         if not path:

@@ -17,7 +17,7 @@ from app.transfer.importing import import_job
 from app.transfer.job import TransferJob
 from app.transfer.markdown import document
 from app.transfer.result import TransferResult
-from app.views.export_dialog import ExportDialog
+from app.views.export_dialog import ExportDialog, Scope
 from app.views.import_dialog import ImportDialog
 from app.views.main_window import MainWindow
 
@@ -43,23 +43,21 @@ class Transfers(QObject):
 
     def export_current(self) -> None:
         """Ask where to and in what form the chat on view is exported."""
-        session = self._chats.current
-        self.export_chat(session.conversation.id if session is not None and session.stored else "")
+        self.export_chat(self._current_id)
 
-    def export_chat(self, conversation_id: str) -> None:
-        """Ask where to and in what form one chat is exported; "" for all."""
+    def export_chat(self, conversation_id: str, scope: Scope = "chat") -> None:
+        """Ask where to and in what form a chat is exported, or all; `scope` is chosen at first, "" offers all alone."""
         everything = (*self._chats.conversations(), *self._chats.archived())
         self._exported = next((chat for chat in everything if chat.id == conversation_id), None)
         title = None if self._exported is None else self._exported.title
-        scope = "all" if self._exported is None else "chat"
-        dialog = ExportDialog(self._theme, title, len(everything), self._window, scope=scope)  # type: ignore[arg-type]
+        dialog = ExportDialog(self._theme, title, len(everything), self._window, scope=scope)
         dialog.export_requested.connect(self._export)
         dialog.reveal_requested.connect(_reveal)
         self._open(dialog)
 
     def export_all(self) -> None:
         """Ask where to and in what form all chats are exported."""
-        self.export_chat("")
+        self.export_chat(self._current_id, "all")
 
     def import_chats(self, path: str = "") -> None:
         """Ask for a file of chats, and read it."""
@@ -79,6 +77,11 @@ class Transfers(QObject):
         """Give up what goes on; nothing is left half done. Before the store is closed."""
         for job in self._jobs:
             job.close()
+
+    @property
+    def _current_id(self) -> str:
+        session = self._chats.current
+        return session.conversation.id if session is not None and session.stored else ""
 
     def _open(self, dialog: ExportDialog | ImportDialog) -> None:
         self._dialog = dialog

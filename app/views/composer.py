@@ -53,6 +53,7 @@ class Composer(QFrame):
     queued_taken_back = Signal()
     assistant_menu_requested = Signal()
     command_chosen = Signal(str, str)  # id, argument
+    command_unknown = Signal(str)  # the word after the "/" that is none; what is written stays
     model_dropped = Signal(object)  # Path of a model file or folder
     refused = Signal(str)  # why something was not attached, in one sentence
     paged = Signal(int)
@@ -294,6 +295,13 @@ class Composer(QFrame):
         return not self.files.reading and (bool(self.attachments) or not self.editor.blank)
 
     def _submit(self) -> None:
+        if self._ready and (word := self.slash_menu.unknown(self.text)):
+            self.command_unknown.emit(word)
+        else:
+            self.send_as_it_is()
+
+    def send_as_it_is(self) -> None:
+        """Send what is written, also where it begins as a command would."""
         if self._ready:
             self.send_requested.emit(self.text, self.attachments)
 

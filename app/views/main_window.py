@@ -117,6 +117,17 @@ class MainWindow(QWidget):
         """Show or fold the inspector; where there is no room for it, it slides over the conversation."""
         self._right.show(shown)
 
+    def want_inspector(self) -> None:
+        """Let the inspector stand beside the conversation, now or as soon as there is room."""
+        self._right.want()
+        self._arrange()
+        self._tell_inspector()
+
+    @property
+    def inspector_wanted(self) -> bool:
+        """Whether the inspector stands beside the conversation where there is room."""
+        return self._right.wanted
+
     @property
     def inspector_shown(self) -> bool:
         """Whether the inspector is on view."""
@@ -141,6 +152,7 @@ class MainWindow(QWidget):
         self.inspector.fit_into(self.width())
         self._right.set_over(self.width() - self.inspector.width() < WIDE - INSPECTOR_WIDTH)
         self._arrange()
+        self._tell_inspector()
 
     def _arrange(self) -> None:
         left, right = self._left.room, self._right.room

@@ -99,6 +99,12 @@ class NoticeBar(QWidget):
         self._column.addWidget(card)
         self.show()
 
+    def undo(self) -> None:
+        """Undo the latest deletion that a notice still offers to undo."""
+        offered = [card.action_button for card in self._cards if card.notice.lapses and card.action_button is not None]
+        if offered:
+            offered[-1].click()
+
     def _remove(self, card: NoticeCard) -> None:
         if card in self._cards:
             self._cards.remove(card)

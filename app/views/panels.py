@@ -58,12 +58,22 @@ class Panel(QObject):
         return 0 if self._over or self._widget.isHidden() else self._widget.width()
 
     def set_over(self, over: bool) -> None:
-        """Whether there is no room for it beside the conversation; when that changes, it is as it was wanted."""
+        """Whether there is no room for it beside the conversation.
+
+        What lies over it when there is room again stands beside it from then on; what stood beside it folds until
+        there is room, because it would cover what is being read.
+        """
         if over != self._over:
+            self._wanted = self._wanted or self.lies_over
             self._over = over
             self._slide.stop()
             self._going = False
             self._widget.setVisible(self._wanted and not over)
+
+    def want(self) -> None:
+        """Let it stand beside the conversation, now or as soon as there is room."""
+        self._wanted = True
+        self._widget.setVisible(not self._over)
 
     def show(self, shown: bool) -> None:
         """Show or fold it."""

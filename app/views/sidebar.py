@@ -267,6 +267,10 @@ class Sidebar(QFrame):
         self._search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._search.selectAll()
 
+    def end_search(self) -> None:
+        """Show the list again, if something is searched for; the keyboard stays where it is."""
+        self._search.clear()
+
     def ask_for_folder(self, conversation_id: str = "") -> None:
         """Ask for the name of a new folder, for this conversation or for none."""
         dialog = FolderDialog(self._theme, self.window())

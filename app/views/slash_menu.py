@@ -62,6 +62,11 @@ class SlashMenu(QFrame):
             self._list.announce()
         self._set_open(bool(rows))
 
+    def unknown(self, text: str) -> str:
+        """The word with which a text begins as a command would, if no command has that name; empty otherwise."""
+        word = slash_word(text) or ""
+        return word if word.isalpha() and self._named(word) is None else ""
+
     def take_key(self, event: QKeyEvent) -> bool:
         """Take a key of the field, if it is for the menu."""
         key = Qt.Key(event.key())

@@ -46,6 +46,11 @@ class Inspector(QFrame):
         self.setFixedWidth(min(self._theme.wide(WIDTH), room))
 
     @property
+    def page_names(self) -> tuple[str, ...]:
+        """The names of all pages, in their order."""
+        return tuple(self._pages)
+
+    @property
     def page(self) -> str:
         """The name of the page on view."""
         return next(name for name, area in self._pages.items() if area is self._stack.currentWidget())

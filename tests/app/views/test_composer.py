@@ -621,13 +621,26 @@ def test_the_mouse_chooses_too(composer: Any, commands: Any) -> None:
     assert commands == [("new", "")]
 
 
-@pytest.mark.parametrize("text", ["//new", "/usr/bin is full", "/nothing", "a /new", "/new is a word", "/newest"])
+@pytest.mark.parametrize("text", ["//new", "/usr/bin is full", "a /new", "/new is a word", "/2 of it"])
 def test_what_is_no_command_is_sent_as_it_is(window: Any, composer: Any, commands: Any, text: str) -> None:
     write(composer, text)
     assert offered(composer) == []
     press(composer, Qt.Key.Key_Return)
     assert window.sent == [(text, ())]
     assert commands == []
+
+
+@pytest.mark.parametrize("text", ["/nothing", "/newest of all"])
+def test_what_looks_like_a_command_and_is_none_stays_until_it_is_sent_as_it_is(
+    window: Any, composer: Any, commands: Any, qtbot: Any, text: str
+) -> None:
+    write(composer, text)
+    with qtbot.waitSignal(composer.command_unknown, timeout=500) as told:
+        press(composer, Qt.Key.Key_Return)
+    assert told.args == [text.split(maxsplit=1)[0][1:]]
+    assert (composer.text, window.sent, commands) == (text, [], [])
+    composer.send_as_it_is()
+    assert window.sent == [(text, ())]
 
 
 def test_escape_closes_the_menu_before_it_stops_an_answer(window: Any, composer: Any, commands: Any) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLabel
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel
 
 from app.actions import actions
 from app.records import ChatOptions
@@ -21,8 +21,10 @@ from app.transfer.job import Control, TransferJob
 from app.transfer.result import TransferResult
 from app.views.assistants_dialog import AssistantsDialog
 from app.views.chat_options_dialog import ChatOptionsDialog
+from app.views.controls import Menu
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog
+from app.views.inspector.turns_dialog import TurnsDialog
 from app.views.main_window import MainWindow
 from engine.errors import Cancelled, ContextFull
 from tests.app.fake_worker import COMPARISON, Reply
@@ -53,7 +55,7 @@ def test_every_declared_action_runs(make_window: Any, qtbot: Any) -> None:
     window, world = make_window()
     ask(window, world, qtbot, "Why?")
     commands = world.conductor.commands
-    opens_a_file_dialog = {"attach", "model_file", "model_folder", "quit"}
+    opens_a_file_dialog = {"attach", "export_turns", "model_file", "model_folder", "quit"}
     for action in actions():
         if action.id not in opens_a_file_dialog:
             commands.run(action.id)
@@ -217,6 +219,20 @@ def test_the_options_of_a_chat_are_kept_and_used(make_window: Any, qtbot: Any) -
     assert request.messages[0].content == "Be brief."
 
 
+def test_the_menu_of_assistants_marks_the_one_in_use_and_begins_there(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    window.start_page.assistant_chosen.emit("translator")
+    QTest.mouseClick(window.composer.assistant_button, Qt.MouseButton.LeftButton)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, Menu)
+    marked = [action for action in menu.actions() if action.isChecked()]
+    assert [action.text() for action in marked] == ["Translator"]
+    assert menu.activeAction() is marked[0]
+    icon = marked[0].icon().pixmap(18).toImage()
+    assert icon == world.conductor._theme.icon("check", "accent").pixmap(18).toImage()
+    menu.close()
+
+
 def test_the_assistants_are_edited_in_their_dialog(make_window: Any, qtbot: Any) -> None:
     window, world = make_window()
     world.conductor.commands.run("assistants")
@@ -376,3 +392,111 @@ def test_a_question_that_could_not_be_answered_is_asked_again_by_its_key(make_wi
     qtbot.waitUntil(lambda: not world.session.busy)
     assert contents(world) == ["Why?", "It is **so**."]
     assert not row.retry.isVisible()
+
+
+def test_what_is_no_command_is_asked_only_when_the_person_says_so(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "/xyz hello")
+    assert contents(world) == []
+    assert window.composer.text == "/xyz hello"
+    (card,) = window.notices.cards
+    assert card.notice.sentence == "There is no command “/xyz”."
+    card.action_button.click()
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert contents(world)[0] == "/xyz hello"
+    assert window.composer.text == ""
+
+
+def test_a_chat_that_has_not_begun_says_that_it_cannot_be_renamed(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "/rename Sails")
+    assert window.notices.cards[-1].notice.sentence.startswith("There is nothing to rename yet.")
+
+
+def test_the_latest_deletion_is_undone_by_its_key_outside_of_text(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "One")
+    world.conductor.new_chat()
+    ask(window, world, qtbot, "Two")
+    one, two = sorted(world.chats.conversations(), key=lambda chat: chat.title)
+    world.chats.archive(one.id, True)
+    world.chats.delete(two.id)
+    undo = (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    window.composer.focus_editor()
+    QTest.keyClick(window.composer.editor, *undo)
+    assert world.chats.conversations() == ()
+    window.sidebar.new_button.setFocus()
+    QTest.keyClick(window.sidebar.new_button, *undo)
+    assert [chat.title for chat in world.chats.conversations()] == ["Two"]
+    QTest.keyClick(window.sidebar.new_button, *undo)
+    assert world.chats.archived() == ()
+    QTest.keyClick(window.sidebar.new_button, *undo)
+    assert len(world.chats.conversations()) == 2
+
+
+def test_escape_ends_a_search_whose_hit_was_opened(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "About ships")
+    window.sidebar.search_field.setText("ships")
+    qtbot.waitUntil(lambda: bool(window.sidebar.results.isVisible()))
+    window.sidebar.hit_opened.emit(world.session.conversation.id, world.session.messages()[0].id, "ships")
+    window.composer.focus_editor()
+    QTest.keyClick(window.composer.editor, Qt.Key.Key_Escape)
+    assert window.sidebar.search_field.text() == ""
+    assert window.sidebar.list.isVisible()
+    assert window.composer.editor.hasFocus()
+
+
+def test_the_inspectors_figures_are_reached_by_name(
+    make_window: Any, qtbot: Any, monkeypatch: Any, tmp_path: Path
+) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "One")
+    run = world.conductor.commands.run
+    run("explain")
+    assert (window.inspector_shown, window.inspector.page) == (True, "turn")
+    run("compare_cache")
+    page = world.conductor.inspection._cache
+    qtbot.waitUntil(page.said.isVisible)
+    assert window.inspector.page == "cache"
+    target = tmp_path / "turns.csv"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    window.show_inspector(False)
+    run("export_turns")
+    assert len(target.read_text().splitlines()) == 2
+    run("all_turns")
+    assert window.findChild(TurnsDialog).isVisible()
+
+
+def test_all_chats_are_exported_from_a_chat_that_is_not_empty(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "About ships")
+    world.conductor.commands.run("export_all")
+    dialog = window.findChild(ExportDialog)
+    assert dialog.scope == "all"
+    assert dialog.chat_card.isEnabled()
+    dialog.chat_card.click()
+    assert dialog.scope == "chat"
+
+
+def test_words_typed_at_once_after_a_new_chat_stand_in_it(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    for number in range(5):
+        QTest.keyClicks(window.composer.editor, f"Question {number}")
+        QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
+        session = world.session
+        session.turn_ended.connect(lambda _well: type_into_a_new_chat(window))
+        qtbot.waitUntil(lambda session=session: world.session is not session)
+        QTest.qWait(50)
+        assert window.composer.text == "hello there"
+        assert world.chats.draft.text == "hello there"
+        window.composer.clear()
+
+
+def type_into_a_new_chat(window: MainWindow) -> None:
+    """All keys come before the program does anything else."""
+    QTest.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    for letter in "hello there":
+        for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+            event = QKeyEvent(kind, 0, Qt.KeyboardModifier.NoModifier, letter)
+            QApplication.postEvent(QApplication.focusWidget() or window, event)

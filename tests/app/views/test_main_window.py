@@ -306,6 +306,43 @@ def test_every_button_without_words_has_a_name_and_tab_reaches_the_controls(make
     assert {window.composer.editor, window.sidebar.list, window.chat} <= reached
 
 
+def test_an_inspector_opened_over_the_conversation_stays_when_there_is_room(make_window: Any, qtbot: Any) -> None:
+    window, _ = make_window()
+    window.resize(960, 800)
+    QTest.keySequence(window, QKeySequence("F12"))
+    qtbot.waitUntil(lambda: window.inspector.isVisible() and window.inspector.geometry().right() < window.width())
+    window.resize(1240, 800)
+    assert window.inspector.isVisible()
+    assert window.chat.mapTo(window, window.chat.rect().topRight()).x() < window.inspector.x()
+    told: list[bool] = []
+    window.inspector_toggled.connect(told.append)
+    window.resize(960, 800)
+    assert not window.inspector.isVisible()
+    window.resize(1240, 800)
+    assert window.inspector.isVisible()
+    assert told == [False, True], "its button goes with it"
+
+
+def test_the_inspector_is_there_again_on_its_page_after_a_restart(make_window: Any, qtbot: Any, theme: Theme) -> None:
+    window, world = make_window()
+    window.show_inspector(True)
+    window.inspector.show_page("memory")
+    window.close()
+    again = MainWindow(theme)
+    Conductor(again, world.program(theme))
+    qtbot.addWidget(again)
+    again.resize(1200, 800)  # the geometry that was kept is cut to the screen of the test
+    with qtbot.waitExposed(again):
+        again.show()
+    assert again.inspector.isVisible()
+    assert again.inspector.page == "memory"
+    again.show_inspector(False)
+    third = MainWindow(theme)
+    Conductor(third, world.program(theme))
+    qtbot.addWidget(third)
+    assert not third.inspector_shown
+
+
 def test_geometry_is_kept(make_window: Any, qtbot: Any, theme: Theme) -> None:
     window, world = make_window()
     window.resize(780, 600)
