@@ -37,6 +37,19 @@ _CONVERSATION_SINCE: Final = 8  # columns of the first version
 _MESSAGE_SINCE: Final = 11
 
 
+@dataclass(frozen=True, slots=True)
+class Rescue:
+    """What came out of a damaged file.
+
+    Attributes:
+        lost: Messages that are known to be lost, because another row names them; there may be more.
+    """
+
+    conversations: int
+    messages: int
+    lost: int
+
+
 @dataclass(slots=True)
 class Recovered:
     """What was found in a damaged file, by id.
@@ -44,6 +57,7 @@ class Recovered:
     Attributes:
         messages: With their keys, which give their order.
         gone: Ids of conversations that were deleted.
+        removed: Ids of messages that were deleted.
     """
 
     conversations: dict[str, Conversation] = field(default_factory=dict)
@@ -52,6 +66,7 @@ class Recovered:
     drafts: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     traces: dict[str, str] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
+    removed: set[str] = field(default_factory=set)
 
     def take(self, rowid: int, row: list[Value]) -> None:
         """Keep a row if it is one of ours, known by the kinds of its columns."""
@@ -71,6 +86,7 @@ class Recovered:
         _, message_id, owner, parent, role, content, ids, status, model, stats, created, left_out = row[:12]
         attachments, thinking, deleted = row[12:15]
         if deleted is not None or not message_id:
+            self.removed.add(str(message_id))
             return
         whole_ids = ids if isinstance(ids, bytes) and len(ids) % 4 == 0 else None
         values = (owner, role, content, message_id, parent, whole_ids, status, model)
@@ -98,6 +114,12 @@ class Recovered:
         owners = {**{owner: _owner(owner, found) for owner, found in messages.items()}, **self.conversations}
         return [self._whole(talk, messages.get(talk.id, [])) for talk in owners.values()]
 
+    def lost(self) -> int:
+        """How many messages are named by another row, as its parent or as the last one, and are not there."""
+        kept = (message for _, message in self.messages.values() if message.conversation_id not in self.gone)
+        named = {message.parent_id for message in kept} | {talk.leaf_id for talk in self.conversations.values()}
+        return len(named - {None} - self.messages.keys() - self.removed)
+
     def _whole(self, talk: Conversation, messages: list[StoredMessage]) -> tuple[Conversation, list[StoredMessage]]:
         known: dict[str, StoredMessage] = {}
         for message in messages:
@@ -108,15 +130,12 @@ class Recovered:
         return replace(talk, folder_id=folder, leaf_id=leaf), list(known.values())
 
 
-def recover(damaged: Path, fresh: Path) -> int:
+def recover(damaged: Path, fresh: Path) -> Rescue:
     """Write what can be read of a database, and of the log beside it, into a new one.
 
     Args:
         damaged: Only read.
         fresh: Must not exist.
-
-    Returns:
-        How many conversations were recovered.
 
     Raises:
         OSError: The damaged file cannot be read.
@@ -143,7 +162,31 @@ def recover(damaged: Path, fresh: Path) -> int:
         db.execute("COMMIT")
     finally:
         db.close()
-    return len(trees)
+    return Rescue(len(trees), sum(len(messages) for _, messages in trees), found.lost())
+
+
+def sentence_about(rescue: Rescue, aside: Path) -> str:
+    """How much is here again and how much is not, as far as a damaged file can tell."""
+    if not rescue.conversations:
+        sentence = translate(
+            "recover",
+            "The saved conversations were damaged and could not be read. The damaged file was kept as {file}.",
+        )
+        return sentence.format(file=aside)
+    sentence = translate(
+        "recover",
+        "The saved conversations were damaged. {conversations} with {messages} could be read and are here; {lost}. "
+        "The damaged file was kept as {file}.",
+    )
+    lost = translate("recover", "others may be missing")
+    if rescue.lost:
+        lost = translate("recover", "at least %Ln messages are lost", rescue.lost)
+    return sentence.format(
+        conversations=translate("recover", "%Ln conversations", rescue.conversations),
+        messages=translate("recover", "%Ln messages", rescue.messages),
+        lost=lost,
+        file=aside,
+    )
 
 
 def _traces(traces: Mapping[str, str], messages: list[StoredMessage]) -> dict[str, str]:

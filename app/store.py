@@ -25,7 +25,7 @@ from app.records import (
     attachments_to_json,
     options_to_json,
 )
-from app.recover import recover
+from app.recover import recover, sentence_about
 from app.rows import (
     ADD_CONVERSATION,
     ADD_FOLDER,
@@ -351,23 +351,12 @@ def _replace_damaged(path: Path) -> str:
     fresh = path.with_name(f"{path.stem}.recovered{path.suffix}")
     fresh.unlink(missing_ok=True)
     try:
-        count = recover(path, fresh)
+        rescue = recover(path, fresh)
         aside = _move_aside(path)
         fresh.rename(path)
     finally:
         fresh.unlink(missing_ok=True)
-    if not count:
-        sentence = translate(
-            "store", "The saved conversations were damaged and could not be read. The damaged file was kept as {file}."
-        )
-    else:
-        sentence = translate(
-            "store",
-            "The saved conversations were damaged: %Ln could be read and are here. "
-            "The damaged file was kept as {file}.",
-            count,
-        )
-    return sentence.format(file=aside)
+    return sentence_about(rescue, aside)
 
 
 def _unusable(path: Path, error: Exception) -> StoreError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ from app import migrations, soundness
 from app.db_writer import connect
 from app.migrations import StoreError, StoreTooNew, migrate
 from app.records import Attachment, ChatOptions, Conversation, Folder, StoredMessage
-from app.recover import Recovered, recover
+from app.recover import Recovered, Rescue, recover
 from app.search import search
 from app.sqlite_pages import Pages
 from app.store import Store, open_store
@@ -90,7 +91,7 @@ def overwrite(start, length, byte=0xFF):
 
 
 def test_all_of_a_sound_file_is_recovered(sound, tmp_path):
-    assert recover(sound[0], tmp_path / "fresh.sqlite3") == 40
+    assert recover(sound[0], tmp_path / "fresh.sqlite3") == Rescue(40, 120, 0)
     store = Store(tmp_path / "fresh.sqlite3")
     assert everything(store) == sound[1]
     assert store.folders() == [FOLDER]
@@ -120,13 +121,40 @@ def test_what_can_be_read_of_a_damaged_database_is_there_again(sound, path, dama
     assert str(aside) in sentence
     found = everything(store)
     assert len(found) >= least
-    assert f"{len(found)} could be read" in sentence if found else "could not be read" in sentence
+    messages = {message.id for _, held, *_ in found.values() for message in held}
+    said = f"{len(found)} conversations with {len(messages)} messages could be read and are here"
+    assert said in sentence if found else "could not be read" in sentence
+    lost = re.search(r"at least (\d+) message", sentence)
+    assert lost is None or 0 < int(lost[1]) <= 120 - len(messages)
     store.create("new")
     assert store.close()
     store, sentence = open_store(path)
     assert sentence == ""
     assert len(store.conversations()) == len(found) + 1
     store.close()
+
+
+@pytest.mark.expects_log("the database is damaged")
+def test_messages_that_lay_in_an_overwritten_page_are_said_to_be_lost(path):
+    store = Store(path)
+    talk = store.create("long")
+    chain = [StoredMessage(talk.id, "user", "x" * 1500)]
+    for number in range(19):
+        chain.append(StoredMessage(talk.id, "assistant", f"{number} " * 500, parent_id=chain[-1].id))
+    for message in chain:
+        store.add_message(message)
+    assert store.close()
+    content = bytearray(path.read_bytes())
+    place = content.index(b"9 9 9 9") // PAGE * PAGE
+    content[place : place + PAGE] = b"\xff" * PAGE
+    content[:100] = bytes(100)
+    path.write_bytes(content)
+    store, sentence = open_store(path)
+    (found,) = everything(store).values()
+    store.close()
+    missing = len(chain) - len(found[1])
+    assert missing > 0
+    assert f"1 conversation with {len(found[1])} messages could be read and are here; at least 1 message" in sentence
 
 
 @pytest.mark.expects_log("the database is damaged")
@@ -153,7 +181,7 @@ def test_whatever_is_damaged_it_is_read_without_a_crash_and_what_comes_back_is_s
         start = int(place * (len(content) - 1))
         content[start : start + length] = random.Random(seed).randbytes(len(content[start : start + length]))
     (work / "damaged.sqlite3").write_bytes(content[: int(keep * len(content))])
-    count = recover(work / "damaged.sqlite3", work / "fresh.sqlite3")
+    rescue = recover(work / "damaged.sqlite3", work / "fresh.sqlite3")
     db = sqlite3.connect(work / "fresh.sqlite3")
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert db.execute("PRAGMA foreign_key_check").fetchall() == []
@@ -161,7 +189,8 @@ def test_whatever_is_damaged_it_is_read_without_a_crash_and_what_comes_back_is_s
     store = Store(work / "fresh.sqlite3")
     found = everything(store)
     store.close()
-    assert len(found) == count
+    assert len(found) == rescue.conversations
+    assert sum(len(messages) for _, messages, *_ in found.values()) == rescue.messages
     shutil.rmtree(work)
 
 
@@ -183,7 +212,7 @@ def test_messages_are_kept_without_their_conversation_and_without_their_parent(p
         db.execute(f"DELETE FROM {table} WHERE {'content' if table == 'message' else 'title'} IN ('1', 'lost')")  # noqa: S608
     db.execute("DROP TABLE spare")
     db.close()
-    assert recover(path, tmp_path / "fresh.sqlite3") == 1
+    assert recover(path, tmp_path / "fresh.sqlite3").conversations == 1
     store = Store(tmp_path / "fresh.sqlite3")
     (found,) = store.conversations()
     assert (found.id, found.title) == (talk.id, "the first question")
@@ -201,7 +230,7 @@ def test_rows_of_the_first_version_are_recovered(path, tmp_path):
         " VALUES ('c', 'user', 'q', 'm', 'complete', '', 1)"
     )
     db.close()
-    assert recover(path, tmp_path / "fresh.sqlite3") == 1
+    assert recover(path, tmp_path / "fresh.sqlite3").conversations == 1
     store = Store(tmp_path / "fresh.sqlite3")
     (found,) = store.conversations()
     assert (found.title, found.titled, store.tree("c").thread()[0].content) == ("Old", True, "q")
@@ -230,7 +259,7 @@ def test_what_was_only_in_the_log_is_recovered(path, tmp_path):
     content = bytearray(path.read_bytes())
     content[:100] = bytes(100)
     path.write_bytes(content)
-    assert recover(path, tmp_path / "fresh.sqlite3") == 3
+    assert recover(path, tmp_path / "fresh.sqlite3").conversations == 3
     store = Store(tmp_path / "fresh.sqlite3")
     assert {c.title for c in store.conversations()} == {"title 0", "from the log", "title 2"}
     store.close()
@@ -296,7 +325,7 @@ def test_damage_in_a_large_database_is_found_at_the_start_after_it_was_met(sound
         store.tree(store.conversations()[0].id)
     store.close()
     store, sentence = open_store(path)
-    assert "40 could be read" in sentence
+    assert "40 conversations with 120 messages could be read and are here; others may be missing." in sentence
     assert everything(store) == sound[1]
     store.close()
 
