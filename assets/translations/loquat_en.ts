@@ -39,12 +39,26 @@
     </message>
 </context>
 <context>
-    <name>store</name>
+    <name>recover</name>
     <message numerus="yes">
-        <source>The saved conversations were damaged: %Ln could be read and are here. The damaged file was kept as {file}.</source>
+        <source>%Ln conversations</source>
         <translation>
-            <numerusform>The saved conversations were damaged: %Ln could be read and is here. The damaged file was kept as {file}.</numerusform>
-            <numerusform>The saved conversations were damaged: %Ln could be read and are here. The damaged file was kept as {file}.</numerusform>
+            <numerusform>%Ln conversation</numerusform>
+            <numerusform>%Ln conversations</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln messages</source>
+        <translation>
+            <numerusform>%Ln message</numerusform>
+            <numerusform>%Ln messages</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>at least %Ln messages are lost</source>
+        <translation>
+            <numerusform>at least %Ln message is lost</numerusform>
+            <numerusform>at least %Ln messages are lost</numerusform>
         </translation>
     </message>
 </context>

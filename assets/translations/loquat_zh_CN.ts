@@ -996,8 +996,8 @@
         <translation>没有命令“/{word}”。</translation>
     </message>
     <message>
-        <source>There is nothing to rename yet. A chat has a title once something was asked.</source>
-        <translation>还没有可重命名的内容。提问之后，对话才有标题。</translation>
+        <source>There is nothing to rename yet. Please ask something first.</source>
+        <translation>还没有可以重命名的对话。请先提一个问题。</translation>
     </message>
 </context>
 <context>
@@ -2171,6 +2171,10 @@
         <translation>每个词元读取 {0}，速度为每秒 {1}。</translation>
     </message>
     <message>
+        <source>Faster kernels took over once they were compiled; their cache has another format.</source>
+        <translation>更快的内核编译完成后已接手；其缓存格式不同。</translation>
+    </message>
+    <message>
         <source>It stays loaded: the next answer does not wait for it.</source>
         <translation>模型保持加载：下一个回答无需等待。</translation>
     </message>
@@ -3054,8 +3058,8 @@
 <context>
     <name>fork</name>
     <message>
-        <source>{title} (fork)</source>
-        <translation>{title}（分支）</translation>
+        <source>Fork: {title}</source>
+        <translation>分支：{title}</translation>
     </message>
 </context>
 <context>
@@ -3104,6 +3108,10 @@
     <message>
         <source>Chat</source>
         <translation>对话</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>格式</translation>
     </message>
     <message>
         <source>Model</source>
@@ -3413,8 +3421,8 @@
         <translation>{taken} / {allowed}</translation>
     </message>
     <message>
-        <source>{turns}: {room} tokens, at {each} a turn.</source>
-        <translation>{turns}：{room} 个词元，每轮 {each} 个。</translation>
+        <source>{turns}: {room} tokens, at {each} a turn. {kept} more are kept for a question and its answer.</source>
+        <translation>{turns}：{room} 个词元，每轮 {each} 个。另外为一个问题及其回答保留 {kept} 个。</translation>
     </message>
 </context>
 <context>
@@ -3680,9 +3688,39 @@
 </context>
 <context>
     <name>recover</name>
+    <message numerus="yes">
+        <source>%Ln conversations</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln messages</source>
+        <translation>
+            <numerusform>%Ln 条消息</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Recovered conversation</source>
         <translation>恢复的对话</translation>
+    </message>
+    <message>
+        <source>The saved conversations were damaged and could not be read. The damaged file was kept as {file}.</source>
+        <translation>保存的对话已损坏，无法读取。损坏的文件已保留为 {file}。</translation>
+    </message>
+    <message>
+        <source>The saved conversations were damaged. {conversations} with {messages} could be read and are here; {lost}. The damaged file was kept as {file}.</source>
+        <translation>保存的对话已损坏。{conversations}（{messages}）可以读取，已恢复；{lost}。损坏的文件保留为 {file}。</translation>
+    </message>
+    <message numerus="yes">
+        <source>at least %Ln messages are lost</source>
+        <translation>
+            <numerusform>至少 %Ln 条消息已丢失</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>others may be missing</source>
+        <translation>其他内容可能缺失</translation>
     </message>
 </context>
 <context>
@@ -4190,6 +4228,14 @@ They stay on this machine.</source>
         <translation>模型正在准备</translation>
     </message>
     <message>
+        <source>faster code is compiled once in the background, answers are slower until then</source>
+        <translation>正在后台编译更快的代码（仅此一次），完成前回答较慢</translation>
+    </message>
+    <message>
+        <source>slower while code is compiled</source>
+        <translation>编译代码期间较慢</translation>
+    </message>
+    <message>
         <source>{device}, {reason}</source>
         <translation>{device}，{reason}</translation>
     </message>
@@ -4207,16 +4253,6 @@ They stay on this machine.</source>
     <message>
         <source>The conversations were closed before this was done.</source>
         <translation>在完成之前对话已关闭。</translation>
-    </message>
-    <message>
-        <source>The saved conversations were damaged and could not be read. The damaged file was kept as {file}.</source>
-        <translation>保存的对话已损坏，无法读取。损坏的文件已保留为 {file}。</translation>
-    </message>
-    <message numerus="yes">
-        <source>The saved conversations were damaged: %Ln could be read and are here. The damaged file was kept as {file}.</source>
-        <translation>
-            <numerusform>保存的对话已损坏：读出了 %Ln 个，已在此处。损坏的文件已保留为 {file}。</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -4721,6 +4757,10 @@ They stay on this machine.</source>
         <translation>有缓存写入磁盘</translation>
     </message>
     <message>
+        <source>faster kernels took over, whose cache has another format</source>
+        <translation>更快的内核已接手，其缓存格式不同</translation>
+    </message>
+    <message>
         <source>p50 {p50} · p95 {p95} · max {longest}</source>
         <translation>p50 {p50} · p95 {p95} · 最长 {longest}</translation>
     </message>
@@ -4927,6 +4967,10 @@ They stay on this machine.</source>
     <message>
         <source>Yesterday</source>
         <translation>昨天</translation>
+    </message>
+    <message>
+        <source>d</source>
+        <translation>d日</translation>
     </message>
     <message>
         <source>d MMM</source>
