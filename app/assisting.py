@@ -105,11 +105,13 @@ class Assisting(QObject):
     def _show_menu(self) -> None:
         session, composer = self._chats.current, self._window.composer
         menu = Menu(self._theme, composer)
-        current = session.conversation.options.assistant if session is not None else ""
+        current = (session.conversation.options.assistant if session is not None else "") or PLAIN
         for each in self._assistants.all():
-            action = menu.addAction(self._theme.icon(each.drawing, "muted"), each.name)
+            # Where there is a drawing, no style shows a tick beside it.
+            icon = ("check", "accent") if each.id == current else (each.drawing, "muted")
+            action = menu.addAction(self._theme.icon(*icon), each.name)
             action.setCheckable(True)
-            action.setChecked(each.id == (current or PLAIN))
+            action.setChecked(each.id == current)
             action.triggered.connect(lambda _=False, wanted=each.id: self.choose(wanted))
         menu.addSeparator()
         menu.addAction(translate("assisting", "All assistants…")).triggered.connect(self.show_assistants)

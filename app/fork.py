@@ -26,7 +26,7 @@ def fork(
     """
     ids = {message.id: new_id() for message in branch}
     made = Conversation(
-        title=translate("fork", "{title} (fork)").format(title=conversation.title),
+        title=translate("fork", "Fork: {title}").format(title=conversation.title),
         started_on=conversation.started_on,
         system_prompt=conversation.system_prompt,
         leaf_id=ids[branch[-1].id],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -203,7 +204,9 @@ class Inspection(QObject):
             return
         self._store.flush()
         try:
-            self._history.show_turns(read_turns(self._store.path), session.conversation.id)
+            labels = {model.name: model.label for model in self._chats.models.models}
+            turns = [replace(turn, label=labels.get(turn.model, "")) for turn in read_turns(self._store.path)]
+            self._history.show_turns(turns, session.conversation.id)
         except StoreError as error:
             self._say(error.sentence, error.detail)
 

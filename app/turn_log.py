@@ -43,6 +43,7 @@ class LoggedTurn:
         model: Its name in the registry.
         setup: What it ran with, by name: version, device, dtype, kv_dtype, path, threads; empty where not noted.
         stalls: Tokens that came late; None where not noted.
+        label: The model's name for people; empty where it is not known.
     """
 
     at: float
@@ -53,6 +54,19 @@ class LoggedTurn:
     stats: TurnStats
     setup: tuple[tuple[str, str], ...] = ()
     stalls: int | None = None
+    label: str = ""
+
+    @property
+    def shown_model(self) -> str:
+        """The model as people know it."""
+        return self.label or self.model
+
+    @property
+    def format(self) -> str:
+        """The format of its weights, and the device where that is not the processor; empty where not noted."""
+        setup = dict(self.setup)
+        device = setup.get("device", "")
+        return ", ".join(part for part in (setup.get("dtype", ""), "" if device == "cpu" else device) if part)
 
     @property
     def context(self) -> int:
@@ -113,7 +127,7 @@ def slowdowns(turns: Sequence[LoggedTurn]) -> tuple[Slowdown, ...]:
         for before, after in pairwise(stretches):
             factor = _factor(before, after)
             if factor is not None and factor > SLOWER:
-                found.append(Slowdown(after[0].at, model, _changes(before[-1], after[0]), factor))
+                found.append(Slowdown(after[0].at, after[0].shown_model, _changes(before[-1], after[0]), factor))
     return tuple(sorted(found, key=lambda each: each.at))
 
 

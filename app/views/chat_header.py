@@ -223,6 +223,7 @@ class ChatHeader(QFrame):
             action.setEnabled(self._stored)
             action.triggered.connect(do)
         check = menu.addAction(translate("chat_header", "Check this chat"))
+        check.setEnabled(self._stored)
         check.triggered.connect(self.check_requested)
         menu.addSeparator()
         menu.addAction(translate("chat_header", "Export all chats…")).triggered.connect(self.export_all_requested)

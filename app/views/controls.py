@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QRegion, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QRegion, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
 from app.i18n import translate
@@ -179,6 +179,21 @@ class Menu(QMenu):
             menu.setIcon(self._theme.icon(icon, "muted"))
         self.addMenu(menu)
         return menu
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Among choices the one in force is where the arrow keys begin."""
+        super().showEvent(event)
+        chosen = next((action for action in self.actions() if action.isChecked() and action.isEnabled()), None)
+        if chosen is not None:
+            self.setActiveAction(chosen)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        end = {Qt.Key.Key_Home: 0, Qt.Key.Key_End: -1}.get(Qt.Key(event.key()))
+        entries = [each for each in self.actions() if each.isEnabled() and each.isVisible() and not each.isSeparator()]
+        if end is None or not entries:
+            super().keyPressEvent(event)
+        else:
+            self.setActiveAction(entries[end])  # Qt only scrolls there
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -103,7 +103,8 @@ class ConversationDelegate(QStyledItemDelegate):
             self._paint_dot(painter, rect)
             used = 18
         else:
-            when = words.ago(row.conversation.updated_at, self._model.now)
+            said = words.ago_in_span if row.dated else words.ago
+            when = said(row.conversation.updated_at, self._model.now)
             used = self._paint_right(painter, rect, when, "muted" if row.key == self.open_id else "faint")
         self._paint_text(painter, rect.adjusted(0, 0, -used, 0), row.text)
 

@@ -25,6 +25,7 @@ class Row(NamedTuple):
         busy: An answer is being written in it, or in a conversation of a folded folder.
         holds: How many conversations a folder or the archive holds.
         folded: Whether a folder's conversations are hidden.
+        dated: Whether it stands under the heading of its span of time.
     """
 
     kind: Kind
@@ -35,6 +36,7 @@ class Row(NamedTuple):
     busy: bool = False
     holds: int = 0
     folded: bool = False
+    dated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def dated_rows(conversations: Iterable[Conversation], busy: frozenset[str], now:
         if each.updated_at < since:
             heading, since = words.span(each.updated_at, now)
             rows.append(Row("heading", f"since {since}", heading))
-        rows.append(Row("conversation", each.id, each.title or title, each, None, each.id in busy))
+        rows.append(Row("conversation", each.id, each.title or title, each, None, each.id in busy, dated=True))
     return rows
 
 

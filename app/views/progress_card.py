@@ -153,7 +153,8 @@ class ProgressCard(QFrame):
         if step.total <= 0:
             return ""
         if step.stage is not LoadStage.DOWNLOAD:
-            return f"{100 * step.done // step.total} %"
+            said = step.sentence.endswith("%")  # the sentence tells the share itself
+            return "" if said else f"{100 * step.done // step.total} %"
         return progress(step.done, step.total, rate)
 
     def _lay_out(self) -> None:

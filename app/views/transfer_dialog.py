@@ -39,6 +39,7 @@ class OptionCard(QPushButton):
         self._title, self._words = Label(theme, title, "button"), Label(theme, sentence, "small", "muted")
         column.addWidget(self._title)
         column.addWidget(self._words)
+        column.addStretch(1)  # where the neighbour is higher, the words stay level with its words
         self._column = column
         for label in self.findChildren(QLabel):
             label.setWordWrap(True)

@@ -15,6 +15,7 @@ from engine.events import LoadStage
 
 MINUTE: Final = 60
 HOUR: Final = 3600
+_WEEK: Final = 7  # days
 _UNITS: Final = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -53,9 +54,20 @@ def ago(then: float, now: float) -> str:
         return _age(max(0.0, now - then))
     if days == 1:
         return f"{at:%H:%M}"
-    if days < 7:
+    if days < _WEEK:
         return QLocale().standaloneDayName(at.isoweekday(), QLocale.FormatType.ShortFormat)
     return day(at, today)
+
+
+def ago_in_span(then: float, now: float) -> str:
+    """`ago`, without what the heading of its span of time says already: "now", "21:40", "Mon", "14"."""
+    at, today = datetime.fromtimestamp(then), datetime.fromtimestamp(now)
+    days = (today.date() - at.date()).days
+    if days < _WEEK:
+        return ago(then, now)
+    if days == _WEEK:
+        return QLocale().standaloneDayName(at.isoweekday(), QLocale.FormatType.ShortFormat)
+    return QLocale().toString(QDate(at.year, at.month, at.day), translate("words", "d"))
 
 
 def day(at: date, today: date) -> str:
@@ -80,7 +92,7 @@ def span(then: float, now: float) -> tuple[str, float]:
     for heading, back in (
         (translate("words", "Today"), 0),
         (translate("words", "Yesterday"), 1),
-        (translate("words", "Last week"), 7),
+        (translate("words", "Last week"), _WEEK),
     ):
         if at >= (first := today - timedelta(days=back)):
             return heading, _midnight(first)

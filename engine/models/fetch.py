@@ -95,7 +95,7 @@ def _copy(model: CatalogueModel, member: IO[bytes], target: Path, handle: Reques
             digest.update(block)
             done += len(block)
             share = 100 * done // model.nbytes
-            yield Step(LoadStage.DOWNLOAD, done, model.nbytes, f"Verifying {model.label}: {share} %")
+            yield Step(LoadStage.IMPORT, done, model.nbytes, f"Verifying {model.label}: {share} %")
     if (done, digest.hexdigest()) != (model.nbytes, model.sha256):
         raise _damaged(model, f"{done} bytes, sha256 {digest.hexdigest()}")
 

@@ -37,6 +37,7 @@ def pack_weights(
             done = next(steps)
             yield Step(LoadStage.IMPORT, done, len(decoder.layers), f"Packing {label} for this processor")
     except StopIteration as end:
+        yield Step(LoadStage.IMPORT, 0, 0, f"Writing {label}")
         save_packed(end.value, packed_path(folder, "int4"))
     except UnsupportedModel as error:
         _log.info("Not packed for the CPU kernels: %s", error.sentence)

@@ -33,7 +33,7 @@ def test_it_holds_the_branch_up_to_the_message_and_is_shown(qtbot, ready_world):
     world.settings.set("system_prompt", "Be long.")
     fork = world.chats.fork(said[3].id)
     assert world.session.conversation == fork
-    assert fork.title == "one (fork)"
+    assert fork.title == "Fork: one"
     assert [bare(m) for m in world.session.messages()] == [bare(m) for m in said[:4]]
     assert {m.id for m in world.session.messages()}.isdisjoint(m.id for m in said)
     assert (fork.system_prompt, fork.folder_id, fork.started_on) == (
@@ -42,7 +42,7 @@ def test_it_holds_the_branch_up_to_the_message_and_is_shown(qtbot, ready_world):
         original.conversation.started_on,
     )
     assert original.messages() == said
-    assert [c.title for c in world.chats.conversations()] == ["one (fork)", "one"]
+    assert [c.title for c in world.chats.conversations()] == ["Fork: one", "one"]
     assert world.store.flush()
     assert world.store.tree(fork.id).thread() == list(world.session.messages())
     assert world.store.trace(world.session.messages()[1].id) == '{"v": 1}'
@@ -69,7 +69,7 @@ def test_it_survives_a_restart_and_is_not_renamed(qtbot, ready_world):
     said = world.session.messages()
     world.worker.titles = ["Another name"]
     answered(qtbot, world, "two")
-    assert world.session.conversation.title == "one (fork)"
+    assert world.session.conversation.title == "Fork: one"
     world.close()
     again = ready_world()
     assert again.session.conversation.id == fork.id

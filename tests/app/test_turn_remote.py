@@ -45,8 +45,8 @@ def test_figures_of_a_server_survive_the_store() -> None:
 def test_the_log_of_turns_says_what_a_server_did_not_report() -> None:
     stats = remote_stats("box", Usage(prompt=30), 1.0, 1.1, [1.5, 1.7])
     turn = LoggedTurn(1_700_000_000.0, "m", "c", "A chat", "box/m", stats)
-    assert cells(turn, "now")[3:6] == ("-", "-", "-")
-    assert sort_keys(turn)[3:6] == (float("inf"),) * 3
+    assert cells(turn, "now")[4:7] == ("-", "-", "-")
+    assert sort_keys(turn)[4:7] == (float("inf"),) * 3
     heading, line = csv.reader(io.StringIO(as_csv([turn])))
     values = dict(zip(heading, line, strict=True))
     assert (values["prompt_tokens"], values["cached_tokens"], values["completion_tokens"]) == ("30", "", "")

@@ -13,7 +13,7 @@ from app.views.inspector.turn_values import not_known
 from app.views.inspector.values import Chart, Line, Mark, Segment
 
 _COUNTS: Final = ("cached_tokens", "prefill_tokens", "completion_tokens")
-_TOKENS: Final = ("accent", "good", "code_name", "code_literal", "muted")  # one colour a model
+_TOKENS: Final = ("accent", "good", "code_name", "code_literal", "muted")  # one colour a line
 
 
 def speed_by_context(turns: Sequence[LoggedTurn]) -> Chart:
@@ -30,25 +30,30 @@ def speed_by_context(turns: Sequence[LoggedTurn]) -> Chart:
 
 
 def rate_over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown]) -> Chart:
-    """Tokens per second over days, a line a model."""
+    """Tokens per second over days, a line a model and format of its weights."""
     return _over_time(turns, slower, "rate")
 
 
 def ttft_over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown]) -> Chart:
-    """Time to first token over days, a line a model."""
+    """Time to first token over days, a line a model and format of its weights."""
     return _over_time(turns, slower, "ttft")
 
 
 def _over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown], which: str) -> Chart:
     lines = []
-    for number, model in enumerate(dict.fromkeys(turn.model for turn in turns)):
-        values = ((t.at, _value(t, which)) for t in turns if t.model == model)
+    for number, ran in enumerate(dict.fromkeys((turn.model, turn.format) for turn in turns)):
+        own = [turn for turn in turns if (turn.model, turn.format) == ran]
+        values = ((turn.at, _value(turn, which)) for turn in own)
         points = tuple(sorted((at, value) for at, value in values if value is not None))
-        lines.append(Line(model, points, _TOKENS[number % len(_TOKENS)], dots=len(points) < 40))
+        lines.append(Line(_line_name(own[0]), points, _TOKENS[number % len(_TOKENS)], dots=len(points) < 40))
     name = translate("history_values", "tok/s") if which == "rate" else translate("history_values", "TTFT, seconds")
     marks = tuple(Mark(each.at, slowdown_sentence(each)) for each in slower)
     empty = translate("history_values", "The speed of your answers over days will stand here.")
     return Chart(tuple(lines), "", name, marks, x_is_time=True, empty=empty)
+
+
+def _line_name(turn: LoggedTurn) -> str:
+    return f"{turn.shown_model}, {turn.format}" if turn.format else turn.shown_model
 
 
 def model_legend(chart: Chart) -> tuple[Segment, ...]:
@@ -90,6 +95,7 @@ def headings() -> tuple[str, ...]:
         translate("history_values", "When"),
         translate("history_values", "Chat"),
         translate("history_values", "Model"),
+        translate("history_values", "Format"),
         translate("history_values", "Reused"),
         translate("history_values", "New"),
         translate("history_values", "Answer"),
@@ -107,7 +113,8 @@ def cells(turn: LoggedTurn, when: str) -> tuple[str, ...]:
     return (
         when,
         turn.title,
-        turn.model,
+        turn.shown_model,
+        turn.format or "-",
         *(words.count(getattr(stats, name)) if stats.reported(name) else "-" for name in _COUNTS),
         "-" if stats.ttft_s is None else words.seconds(stats.ttft_s),
         "-" if stats.decode_tokens_per_s is None else words.rate(stats.decode_tokens_per_s),
@@ -123,7 +130,8 @@ def sort_keys(turn: LoggedTurn) -> tuple[float | str, ...]:
     return (
         turn.at,
         turn.title.casefold(),
-        turn.model.casefold(),
+        turn.shown_model.casefold(),
+        turn.format.casefold(),
         *(getattr(stats, name) if stats.reported(name) else last for name in _COUNTS),
         last if stats.ttft_s is None else stats.ttft_s,
         last if stats.decode_tokens_per_s is None else stats.decode_tokens_per_s,

@@ -16,7 +16,15 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QHeaderView,
+    QStyleOptionHeader,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.i18n import translate
 from app.theme import Theme
@@ -26,7 +34,8 @@ from app.views.dialogs import fit
 from app.views.inspector import history_values
 
 _SORT_ROLE: Final = int(Qt.ItemDataRole.UserRole)
-_TEXT_COLUMNS: Final = 3
+_TEXT_COLUMNS: Final = 4
+_MODEL_COLUMN: Final = 2
 _LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _RIGHT: Final = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 Index = QModelIndex | QPersistentModelIndex
@@ -57,6 +66,8 @@ class TurnsModel(QAbstractTableModel):
             return self._cells[index.row()][index.column()]
         if role == _SORT_ROLE:
             return self._keys[index.row()][index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() == _MODEL_COLUMN:
+            return self._turns[index.row()].model
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() >= _TEXT_COLUMNS:
             return _RIGHT
         return None
@@ -69,6 +80,16 @@ class TurnsModel(QAbstractTableModel):
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if section >= _TEXT_COLUMNS else _LEFT
         return None
+
+
+class _Header(QHeaderView):
+    """Its arrow points down where the largest comes first; styles draw it the other way round."""
+
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, index: int) -> None:
+        super().initStyleOptionForIndex(option, index)
+        arrow = QStyleOptionHeader.SortIndicator
+        turned = {arrow.SortUp: arrow.SortDown, arrow.SortDown: arrow.SortUp}
+        option.sortIndicator = turned.get(option.sortIndicator, option.sortIndicator)
 
 
 class TurnsDialog(QDialog):
@@ -103,7 +124,9 @@ class TurnsDialog(QDialog):
 
     def _set_up(self) -> None:
         table = self._table
-        header = table.horizontalHeader()
+        header = _Header(Qt.Orientation.Horizontal, table)
+        header.setSectionsClickable(True)
+        table.setHorizontalHeader(header)
         table.setSortingEnabled(True)
         table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

@@ -16,7 +16,7 @@ from app.records import Conversation
 from app.search_result import Hit, SearchResult
 from app.theme import Theme
 from app.views import words
-from app.views.conversation_rows import ARCHIVE, untitled
+from app.views.conversation_rows import ARCHIVE, Listing, rows_of, untitled
 from app.views.folder_dialog import FolderDialog
 from app.views.sidebar import Sidebar
 from tests.app.pace import least_s
@@ -58,6 +58,12 @@ def test_conversations_stand_under_headings_of_time(sidebar: Sidebar) -> None:
         words.span(time.time() - 40 * DAY, time.time())[0],
         "Talk 3",
     ]
+
+
+def test_only_a_row_under_a_heading_of_time_leaves_out_what_that_says() -> None:
+    chats = (talk(1, 40 * DAY), replace(talk(2, 40 * DAY), pinned=True))
+    rows = rows_of(Listing(chats), time.time())
+    assert [(row.text, row.dated) for row in rows if row.conversation] == [("Talk 2", False), ("Talk 1", True)]
 
 
 def test_an_empty_list_says_so(sidebar: Sidebar) -> None:

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
 from app.theme import Theme
 from app.transfer.result import Skipped, TransferResult
@@ -174,3 +174,12 @@ def test_a_file_can_be_dropped_but_not_while_another_is_read(importing: ImportDi
     QApplication.sendEvent(importing, QDragEnterEvent(QPointF(20, 20), *carried))
     QApplication.sendEvent(importing, QDropEvent(QPointF(20, 20), *carried))
     assert importing.path == "/home/ada/a.json"
+
+
+def test_the_words_of_two_cards_stand_level(qtbot: Any, theme: Theme) -> None:
+    dialog = ExportDialog(theme, "A title that is long enough for two lines and more than one card is wide", 12)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    pairs = zip(dialog.chat_card.findChildren(QLabel), dialog.all_card.findChildren(QLabel), strict=True)
+    assert all(one.geometry().top() == other.geometry().top() for one, other in pairs)
+    assert dialog.chat_card._words.height() > dialog.all_card._words.fontMetrics().height()

@@ -34,22 +34,23 @@ def test_rate(value: float, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("then", "said", "group"),
+    ("then", "said", "below", "group"),
     [
-        (NOW - 20, "now", "Today"),
-        (NOW - 130, "2 min", "Today"),
-        (NOW - 3 * 3600, "3 h", "Today"),
-        (NOW + 30, "now", "Today"),  # a clock that was set back
-        (at(2026, 11, 28, 23, 59), "23:59", "Yesterday"),
-        (at(2026, 11, 26, 9, 0), "Thu", "Last week"),
-        (at(2026, 11, 22, 9, 0), "22 Nov", "Last week"),
-        (at(2026, 11, 21, 9, 0), "21 Nov", "November"),
-        (at(2026, 10, 3, 9, 0), "3 Oct", "October"),
-        (at(2025, 10, 3, 9, 0), "3 Oct 2025", "October 2025"),
+        (NOW - 20, "now", "now", "Today"),
+        (NOW - 130, "2 min", "2 min", "Today"),
+        (NOW - 3 * 3600, "3 h", "3 h", "Today"),
+        (NOW + 30, "now", "now", "Today"),  # a clock that was set back
+        (at(2026, 11, 28, 23, 59), "23:59", "23:59", "Yesterday"),
+        (at(2026, 11, 26, 9, 0), "Thu", "Thu", "Last week"),
+        (at(2026, 11, 22, 9, 0), "22 Nov", "Sun", "Last week"),
+        (at(2026, 11, 21, 9, 0), "21 Nov", "21", "November"),
+        (at(2026, 10, 3, 9, 0), "3 Oct", "3", "October"),
+        (at(2025, 10, 3, 9, 0), "3 Oct 2025", "3", "October 2025"),
     ],
 )
-def test_when_a_conversation_was(then: float, said: str, group: str) -> None:
+def test_when_a_conversation_was(then: float, said: str, below: str, group: str) -> None:
     assert words.ago(then, NOW) == said
+    assert words.ago_in_span(then, NOW) == below
     heading, since = words.span(then, NOW)
     assert heading == group
     assert since <= then

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QStyleOptionHeader
 
 from app.theme import Look, Theme
 from app.turn_log import LoggedTurn
 from app.views.inspector.cache_page import CachePage, comparison_sentence
 from app.views.inspector.history_page import HistoryPage
+from app.views.inspector.history_values import rate_over_time
 from app.views.inspector.inspector import WIDTH, Inspector
 from app.views.inspector.memory_page import MemoryPage
 from app.views.inspector.turn_page import TurnPage
@@ -77,8 +78,11 @@ def test_pages_are_chosen_with_the_keyboard(inspector: Inspector, theme: Theme, 
 def test_sliders_answer_at_once_what_fits(theme: Theme, qtbot: Any) -> None:
     page = MemoryPage(theme, None)  # type: ignore[arg-type]
     qtbot.addWidget(page)
-    page.show_memory(MEMORY, ModelFacts(layers=30, kv_heads=3, head_dim=64), 705, TurnsLeft(40, 180, 7_400))
-    assert page.turns.texts == ("About 40 turns are left in this context: 7,400 tokens, at 180 a turn.",)
+    page.show_memory(MEMORY, ModelFacts(layers=30, kv_heads=3, head_dim=64), 705, TurnsLeft(40, 180, 7_400, 1_536))
+    assert page.turns.texts == (
+        "About 40 turns are left in this context: 7,400 tokens, at 180 a turn. "
+        "1,536 more are kept for a question and its answer.",
+    )
     assert ("Keys, and values, of a layer", "[1, 3, 705, 64]") in page.rows.texts
     assert page.context.value == 8_192
     assert page.answer.texts[0].startswith("Fits: ")
@@ -133,12 +137,34 @@ def logged(number: int, rate: float | None = 240.0) -> LoggedTurn:
 def test_the_table_sorts_by_numbers_and_what_is_not_known_comes_last(theme: Theme, qtbot: Any) -> None:
     dialog = TurnsDialog(theme, [logged(1, 9.5), logged(2, 240.0), logged(3, None)], None)  # type: ignore[arg-type]
     qtbot.addWidget(dialog)
-    dialog.table.sortByColumn(7, Qt.SortOrder.AscendingOrder)
+    dialog.table.sortByColumn(8, Qt.SortOrder.AscendingOrder)
     model = dialog.table.model()
-    assert [model.index(row, 7).data() for row in range(3)] == ["9.5", "240", "-"]
+    assert [model.index(row, 8).data() for row in range(3)] == ["9.5", "240", "-"]
     with qtbot.waitSignal(dialog.turn_chosen) as told:
         dialog.table.activated.emit(model.index(0, 0))
     assert told.args == ["c1", "m1"]
+
+
+def test_the_table_names_model_and_format_and_its_arrow_points_where_it_goes(theme: Theme, qtbot: Any) -> None:
+    setup = (("device", "cpu"), ("dtype", "int4"))
+    named = replace(logged(1), label="SmolLM2 135M", setup=setup)
+    dialog = TurnsDialog(theme, [named, replace(logged(2), setup=(("device", "cuda"), ("dtype", "bfloat16")))], None)  # type: ignore[arg-type]
+    qtbot.addWidget(dialog)
+    model, header = dialog.table.model(), dialog.table.horizontalHeader()
+    rows = [[model.index(row, column).data() for column in (2, 3)] for row in range(2)]
+    assert rows == [["smollm2", "bfloat16, cuda"], ["SmolLM2 135M", "int4"]], "the latest first"
+    assert model.index(1, 2).data(Qt.ItemDataRole.ToolTipRole) == "smollm2"
+    for order, arrow in (("Descending", "SortDown"), ("Ascending", "SortUp")):
+        dialog.table.sortByColumn(0, Qt.SortOrder[f"{order}Order"])
+        option = QStyleOptionHeader()
+        header.initStyleOptionForIndex(option, 0)
+        assert option.sortIndicator == QStyleOptionHeader.SortIndicator[arrow]
+
+
+def test_each_format_of_a_model_has_a_line_of_its_own() -> None:
+    turns = [replace(logged(n), setup=(("dtype", "int4" if n % 2 else "float32"),), label="SmolLM2") for n in range(4)]
+    chart = rate_over_time(turns, ())
+    assert [(line.label, len(line.points)) for line in chart.lines] == [("SmolLM2, float32", 2), ("SmolLM2, int4", 2)]
 
 
 def test_history_is_empty_at_first_and_drawn_later(theme: Theme, qtbot: Any) -> None:
