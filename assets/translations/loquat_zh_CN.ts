@@ -4114,8 +4114,12 @@ They stay on this machine.</source>
         <translation>只需下载一次，之后全部离线工作。</translation>
     </message>
     <message>
-        <source>Load it once more, or use a model that you have (GGUF).</source>
-        <translation>重新加载，或使用你已有的模型（GGUF）。</translation>
+        <source>Load the model once more, or use another that you have (GGUF).</source>
+        <translation>重新加载模型，或使用你已有的其他模型（GGUF）。</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>未加载模型</translation>
     </message>
     <message>
         <source>There is no model yet</source>
@@ -4228,8 +4232,8 @@ They stay on this machine.</source>
         <translation>模型正在准备</translation>
     </message>
     <message>
-        <source>faster code is compiled once in the background, answers are slower until then</source>
-        <translation>正在后台编译更快的代码（仅此一次），完成前回答较慢</translation>
+        <source>faster code is being compiled once, answers are slower until then</source>
+        <translation>正在编译更快的代码（仅此一次），完成前回答较慢</translation>
     </message>
     <message>
         <source>slower while code is compiled</source>
