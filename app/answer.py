@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
@@ -120,7 +121,7 @@ class Answer(QObject):
             turn.begun, turn.reply_id = begun, begun.id
         self._turn = turn
         if options.model:
-            self.model_ready()
+            self._send(turn)
         self._set_live(turn.live())
         if options.problem:
             self.model_failed(options.problem, "")
@@ -133,7 +134,8 @@ class Answer(QObject):
         """Send the question that waits for the model, if there is one."""
         turn = self._turn
         if turn is not None and turn.handle is None:
-            turn.handle = self._ask(self._requests.of_turn(turn))
+            turn.loaded_at = time.perf_counter()
+            self._send(turn)
 
     def model_failed(self, sentence: str, detail: str) -> None:
         """Give up the question that waits for the model, if there is one; it stays in the conversation."""
@@ -177,6 +179,9 @@ class Answer(QObject):
                 self._finish(turn, event)
             case Failed():
                 self._fail(turn, event)
+
+    def _send(self, turn: Turn) -> None:
+        turn.handle = self._ask(self._requests.of_turn(turn))
 
     def _grow(self, turn: Turn, delta: TextDelta) -> None:
         first = not turn.pieces

@@ -19,7 +19,7 @@ def live_trace(turn: Turn, now: float) -> TurnTrace:
     prefill = turn.prefill
     return TurnTrace(
         wall_s=seconds_between(turn.submitted_at, now),
-        phases=_phases(turn.submitted_at, turn.prefill_from, times, now),
+        phases=_phases(turn, times, now),
         token_times=ticks(turn.submitted_at, times),
         prompt_tokens=prefill.cached + prefill.total if prefill is not None else 0,
         cached_tokens=prefill.cached if prefill is not None else 0,
@@ -49,13 +49,18 @@ def stats_trace(stats: TurnStats) -> TurnTrace:
     )
 
 
-def _phases(submitted: float, prefill_from: float | None, times: tuple[float, ...], now: float) -> Phases:
+def _phases(turn: Turn, times: tuple[float, ...], now: float) -> Phases:
     """The phases so far; the one that goes on ends now."""
     first = times[0] if times else None
+    if turn.handle is None:
+        return Phases(load=seconds_between(turn.submitted_at, now))
+    sent, prefill_from = turn.loaded_at or turn.submitted_at, turn.prefill_from
+    load = seconds_between(turn.submitted_at, sent) if turn.loaded_at is not None else None
     if prefill_from is None:
-        return Phases(queue=seconds_between(submitted, first if first is not None else now))
+        return Phases(load=load, queue=seconds_between(sent, first if first is not None else now))
     return Phases(
-        queue=seconds_between(submitted, prefill_from),
+        load=load,
+        queue=seconds_between(sent, prefill_from),
         prefill=seconds_between(prefill_from, first if first is not None else now),
         decode=None if first is None else seconds_between(first, now),
     )

@@ -79,6 +79,8 @@ class Turn:
         submitted_at: `time.perf_counter()` in seconds when the person pressed Enter.
         model: The name of the model that answers; known once the request is on its way.
         handle: Cancels the request; None while it waits for the model.
+        loaded_at: `time.perf_counter()` in seconds when the model that it waited for was ready; None if it did not, or
+            does still.
         prefill_from: `time.perf_counter()` when prefill began, in seconds; None until it has.
         token_times: `time.perf_counter()` of each token, in seconds.
         first_text_at: The same of the first text that was no token of this machine; None while there is none.
@@ -95,6 +97,7 @@ class Turn:
     created_at: float = field(default_factory=time.time)
     model: str = ""
     handle: RequestHandle | None = None
+    loaded_at: float | None = None
     prefill: PrefillProgress | None = None
     prefill_from: float | None = None
     pieces: list[str] = field(default_factory=list)

@@ -25,6 +25,7 @@ _REASONS = {
     BreakReason.LEFT_OUT: "old turns were left out, the context is full",
     BreakReason.EVICTED: "the cache was not held any more",
     BreakReason.MODEL_CHANGED: "the cache belongs to another model or format",
+    BreakReason.KERNELS: "faster kernels took over, whose cache has another format",
     BreakReason.MARKS: "a model of this kind can go back to a few places only",
 }
 
@@ -104,7 +105,11 @@ def _memory(traces: Sequence[TurnTrace]) -> Iterator[str]:
     yield f"  a token takes {model.kv_bytes_per_token:,} bytes" + (shape if model.layers else "")
     left = turns_left([trace.prompt_tokens + trace.generated_tokens for trace in traces], model.context_limit)
     if left:
-        yield f"  about {left.turns:,} turns of {left.tokens_per_turn:,} tokens are left in this context"
+        yield (
+            f"  about {left.turns:,} turns of {left.tokens_per_turn:,} tokens are left in this context: "
+            f"{left.room:,} tokens"
+        )
+        yield f"  {left.kept:,} tokens more are kept for a question and its answer"
 
 
 def _machine(profile: MachineProfile | None) -> Iterator[str]:

@@ -56,6 +56,7 @@ class ModelInfo:
         server: The name of the server on which it runs; empty for a model on this machine. Of one on a server only its
             name, `load_s` and, where the server tells it, `context_limit` are known; all other figures are 0.
         host: Where its text goes: the server's host name, and port if it has one.
+        compiling: Whether faster kernels are being compiled for it, and take over when they are.
     """
 
     name: str
@@ -77,6 +78,7 @@ class ModelInfo:
     tool_style: ToolStyle | None = None
     server: str = ""
     host: str = ""
+    compiling: bool = False
 
     @property
     def remote(self) -> bool:

@@ -104,4 +104,5 @@ def _describe(
         load_s=load_s,
         runner=chosen.reason,
         end_ids=end_ids,
+        compiling=chosen.pending is not None,
     )

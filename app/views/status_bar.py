@@ -190,6 +190,9 @@ def device_words(model: ModelState, short: bool = False) -> tuple[Group, ...]:
         )
     reason = translated(info.device_reason.partition(" · ")[0] if short else info.device_reason)
     name = _DEVICES.get(info.device, info.device)
+    if info.compiling:
+        slower = translate("status_bar", "faster code is being compiled once, answers are slower until then")
+        reason = translate("status_bar", "slower while code is compiled") if short else slower
     both = translate("status_bar", "{device}, {reason}").format(device=name, reason=reason)
     return ((Part(both if reason else name),),)
 

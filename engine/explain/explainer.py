@@ -101,6 +101,7 @@ class Explainer:
             other_model=model.store.elsewhere(conversation),
             croppable=model.runner.croppable,
             seen=lambda index, message: self._histories.seen(conversation, index, message),
+            took_over=_took_over(self._histories.past(conversation), model),
         )
         return find_break(facts, lambda token_id: model.prompt.tokenizer.decode_all([token_id]))
 
@@ -110,7 +111,7 @@ class Explainer:
             begun = messages[-1]
             messages, ids = messages[:-1], (*model.prompt.reply_ids(begun), *outcome.reply)
             reply = Message("assistant", begun.content + outcome.text, ids)
-        past = Past((*messages, reply), outcome.left_out, _identity(model), cache.ids)
+        past = Past((*messages, reply), outcome.left_out, _identity(model), cache.ids, model.info.compiling)
         self._histories.remember(request.conversation_id, past)
 
     def _model_facts(self, model: LoadedModel) -> ModelFacts:
@@ -120,6 +121,12 @@ class Explainer:
 
     def _load_overlap(self, start: float, end: float) -> float:
         return sum(max(0.0, min(end, ended) - max(start, began)) for began, ended in self._loads)
+
+
+def _took_over(past: Past | None, model: LoadedModel) -> bool:
+    """Whether the last turn was answered by what answered until this model's kernels were compiled."""
+    same = past is not None and past.model.startswith(f"{model.info.name} ")
+    return past is not None and same and past.interim and not model.info.compiling
 
 
 def _identity(model: LoadedModel) -> str:

@@ -22,12 +22,14 @@ class Past:
         left_out: Indices of those that did not fit.
         model: Names the model and the format of its caches.
         ids: Tokens that the cache held at the end.
+        interim: Whether it was answered by what answers until the kernels are compiled.
     """
 
     messages: tuple[Message, ...]
     left_out: tuple[int, ...]
     model: str
     ids: Sequence[int]
+    interim: bool = False
 
 
 @dataclass(slots=True)
@@ -54,7 +56,7 @@ class Histories:
 
     def remember(self, conversation: str, past: Past) -> None:
         """Note how a turn ended."""
-        compact = Past(past.messages, past.left_out, past.model, array("i", past.ids))
+        compact = Past(past.messages, past.left_out, past.model, array("i", past.ids), past.interim)
         known = self._known.setdefault(conversation, _Known(compact))
         known.past = compact
         known.seen.update(_mark(index, message) for index, message in enumerate(past.messages))

@@ -88,11 +88,13 @@ class TurnsLeft:
         turns: Whole turns of the usual length.
         tokens_per_turn: The usual length, question and answer.
         room: Tokens left.
+        kept: Tokens of the context that no earlier turn may take: they are kept for a question and its answer.
     """
 
     turns: int
     tokens_per_turn: int
     room: int
+    kept: int
 
 
 def memory_base(planned: MemoryPlan, footprint: Footprint, runner: Holds, budget: int) -> MemoryState:
@@ -175,8 +177,9 @@ def turns_left(totals: Sequence[int], context_limit: int) -> TurnsLeft | None:
     if not grown or context_limit <= 0:
         return None
     usual = max(1, round(statistics.median(grown[-_HABIT:])))
-    room = max(0, history_room(context_limit) - totals[-1])
-    return TurnsLeft(room // usual, usual, room)
+    most = history_room(context_limit)
+    room = max(0, most - totals[-1])
+    return TurnsLeft(room // usual, usual, room, context_limit - most)
 
 
 def _wanted_bytes(memory: MemoryState, kv_dtype: str) -> int:

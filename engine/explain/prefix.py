@@ -32,6 +32,7 @@ class Facts:
         other_model: Whether the disk holds a cache of this conversation for another model.
         croppable: Whether a cache of this model can go back to any token.
         seen: Whether a message stood at a place in an earlier turn.
+        took_over: Whether the kernels of the same model took over since the last turn.
     """
 
     messages: Sequence[Message]
@@ -45,6 +46,7 @@ class Facts:
     other_model: bool
     croppable: bool
     seen: Callable[[int, Message], bool]
+    took_over: bool = False
 
 
 def find_break(facts: Facts, piece: Callable[[int], str]) -> PrefixBreak:
@@ -53,7 +55,8 @@ def find_break(facts: Facts, piece: Callable[[int], str]) -> PrefixBreak:
     before = past.ids if past else facts.held
     position = facts.kept or None
     if past and past.model != facts.model:
-        return PrefixBreak(BreakReason.MODEL_CHANGED, position, lost=max(0, min(len(before), _wanted(facts))))
+        reason = BreakReason.KERNELS if facts.took_over else BreakReason.MODEL_CHANGED
+        return PrefixBreak(reason, position, lost=max(0, min(len(before), _wanted(facts))))
     if past is None and all(message.role != "assistant" for message in facts.messages):
         return PrefixBreak(BreakReason.FIRST_TURN, position)
     if not len(before):

@@ -33,6 +33,7 @@ class BreakReason(StrEnum):
     LEFT_OUT = "left_out"  # the context was full, so old turns were left out
     EVICTED = "evicted"  # the cache had to make room, or its file is gone
     MODEL_CHANGED = "model_changed"  # the cache belongs to another model, or to another format of this one
+    KERNELS = "kernels"  # it belongs to what answered while the kernels were compiled
     MARKS = "marks"  # this kind of model can only go back to a few places
     NO_REUSE = "no_reuse"  # it was asked for without reuse
 

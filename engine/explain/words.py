@@ -284,5 +284,6 @@ _PREFIX_HELP: Final = {
     BreakReason.LEFT_OUT: "The context is full, so the oldest turns were left out; a new chat starts afresh.",
     BreakReason.EVICTED: "Its cache was not held any more; more memory or disk for caches keeps more of them.",
     BreakReason.MODEL_CHANGED: "The cache of another model or format cannot be used; it is built once for this one.",
+    BreakReason.KERNELS: "Faster kernels took over once they were compiled; their cache has another format.",
     BreakReason.MARKS: "A model of this kind can go back to a few places only, and an edit lies between them.",
 }

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from app.__main__ import _has_display, main
+from app.__main__ import _has_display, _wait_passively, main
 from engine.cli import COMMANDS
 
 
@@ -49,6 +49,35 @@ def test_without_a_display_one_sentence_names_the_terminal_chat():
 )
 def test_where_a_window_can_open(platform, environment, there):
     assert _has_display(platform, environment) is there
+
+
+@pytest.mark.parametrize("chosen", ["OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT"])
+def test_threads_of_torch_wait_passively_unless_the_person_chose_otherwise(chosen):
+    environment = {"HOME": "h"}
+    _wait_passively(environment)
+    assert environment == {"HOME": "h", "OMP_WAIT_POLICY": "PASSIVE"}
+    environment = {chosen: "7"}
+    _wait_passively(environment)
+    assert environment == {chosen: "7"}
+
+
+def test_the_choice_is_made_before_torch_is_imported_and_not_for_benchmarks():
+    script = (
+        "import os, sys; from app.__main__ import main; assert 'torch' not in sys.modules\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "print(os.environ.get('OMP_WAIT_POLICY'))"
+    )
+    variables = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+
+    def policy(*arguments):
+        command = [sys.executable, "-c", script, *arguments, "--help"]
+        done = subprocess.run(command, check=True, env=variables, capture_output=True, text=True, timeout=60)
+        return done.stdout.splitlines()[-1]
+
+    assert policy("chat") == "PASSIVE"
+    assert policy() == "PASSIVE"
+    assert policy("bench") == "None"
 
 
 def test_an_unknown_command_is_named_with_those_there_are():

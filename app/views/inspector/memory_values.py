@@ -54,8 +54,11 @@ def turns_sentence(left: TurnsLeft | None) -> str:
         return translate("memory_values", "How many turns are left is not known yet.")
     room = words.count(left.room)
     turns = translate("memory_values", "About %Ln turns are left in this context", left.turns)
-    said = translate("memory_values", "{turns}: {room} tokens, at {each} a turn.")
-    return said.format(turns=turns, room=room, each=words.count(left.tokens_per_turn))
+    said = translate(
+        "memory_values", "{turns}: {room} tokens, at {each} a turn. {kept} more are kept for a question and its answer."
+    )
+    each, kept = words.count(left.tokens_per_turn), words.count(left.kept)
+    return said.format(turns=turns, room=room, each=each, kept=kept)
 
 
 def context_steps(memory: MemoryState) -> tuple[int, ...]:

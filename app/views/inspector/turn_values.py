@@ -224,6 +224,7 @@ def break_sentence(found: PrefixBreak) -> str:
         BreakReason.LEFT_OUT: translate("turn_values", "the context was full and old turns were left out"),
         BreakReason.EVICTED: translate("turn_values", "the cache had to make room, or its file is gone"),
         BreakReason.MODEL_CHANGED: translate("turn_values", "the cache belongs to another model"),
+        BreakReason.KERNELS: translate("turn_values", "faster kernels took over, whose cache has another format"),
         BreakReason.MARKS: translate("turn_values", "this kind of model can go back to a few places only"),
         BreakReason.NO_REUSE: translate("turn_values", "reuse was turned off for this turn"),
     }.get(found.reason, "")

@@ -45,6 +45,16 @@ def test_the_status_bar_says_all_there_is_to_say(status: StatusBar) -> None:
     assert status.context_bar.share == pytest.approx(705 / 8192)
 
 
+def test_while_faster_kernels_are_compiled_it_says_why_answers_are_slow(status: StatusBar) -> None:
+    status.show_model(ModelState("ready", replace(INFO, compiling=True)))
+    status.show_turn(TURN)
+    assert status.text.startswith("CPU, faster code is being compiled once, answers are slower until then; ")
+    status.resize(620, status.height())
+    assert status.text.startswith("CPU, slower while code is compiled; ")
+    status.show_model(READY)
+    assert "compiled" not in status.text
+
+
 def test_before_the_first_token_it_names_the_phase(status: StatusBar) -> None:
     status.show_model(READY)
     status.show_turn(LiveTurn("prefill", prefill_done=80, prefill_total=196))

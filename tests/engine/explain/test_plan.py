@@ -82,6 +82,8 @@ def test_turns_left_by_the_chats_own_habit():
     assert left.tokens_per_turn == 200
     assert left.room == history_room(8192) - 900
     assert left.turns == left.room // 200
+    assert left.kept == 1_536
+    assert left.room + left.kept + 900 == 8192, "every token of the context is accounted for"
     assert turns_left([], 8192) is None
     assert turns_left([300], 0) is None
     assert turns_left([9000], 8192).turns == 0

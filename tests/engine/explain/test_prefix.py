@@ -131,6 +131,22 @@ def test_another_model_is_named(engine, talk):
     assert broken(engine, [*talk, Message("user", "Why?")]).reason is BreakReason.MODEL_CHANGED
 
 
+def test_kernels_that_took_over_in_mid_chat_are_named():
+    engine = engine_with(FakeRunner())
+    ready = engine._model.info
+    engine._model = dataclasses.replace(engine._model, info=dataclasses.replace(ready, compiling=True))
+    messages = [FIRST]
+    messages += [reply(engine, messages), SECOND]
+    kernels = FakeRunner()
+    kernels.cache_format = "kernels"
+    engine._model = dataclasses.replace(engine_with(kernels)._model, info=ready)
+    found = broken(engine, messages)
+    assert found.reason is BreakReason.KERNELS
+    assert found.lost > 30
+    messages += [reply(engine, messages), Message("user", "And again?")]
+    assert broken(engine, messages).reason is BreakReason.NONE, "it is said once"
+
+
 def test_a_model_that_can_only_go_back_to_marks_is_named():
     engine = engine_with(FakeRunner(croppable=False))
     messages = [SYSTEM, FIRST]
