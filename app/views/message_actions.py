@@ -170,8 +170,9 @@ class MessageActions(QWidget):
     def reveal(self, revealed: bool) -> None:
         """Draw the words of the buttons, or leave their place empty; the stepper and what goes on are always drawn."""
         self._revealed = revealed
+        drawn = revealed or (self._unanswered and not self._busy)  # it may have to be edited to be answered
         for button in (self.copy, self.again, self.fork, self.more):
-            button.set_revealed(revealed)
+            button.set_revealed(drawn)
 
     @property
     def revealed(self) -> bool:
@@ -216,3 +217,4 @@ class MessageActions(QWidget):
         self.go_on.setVisible(self._cut_off and not self._busy)
         for part in (self.not_answered, self.retry):
             part.setVisible(self._unanswered and not self._busy)
+        self.reveal(self._revealed)

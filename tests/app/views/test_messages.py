@@ -169,6 +169,9 @@ def test_a_question_without_an_answer_says_so_and_can_be_asked_again(chat: ChatV
     assert last.not_answered.isVisible()
     assert last.not_answered.text() == "Not answered"
     assert not first.not_answered.isVisible()
+    drawn = last.grab().toImage()
+    last.reveal(True)
+    assert last.grab().toImage() == drawn, "Edit is drawn beside it without being pointed at"
     with qtbot.waitSignal(chat.retry_requested, timeout=500):
         click(last.retry)
     chat.show_turn(LiveTurn("prefill"), READY)
