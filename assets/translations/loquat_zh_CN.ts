@@ -3926,8 +3926,8 @@
 <context>
     <name>session</name>
     <message>
-        <source>One message waits already. Please take it back first, or wait.</source>
-        <translation>已有一条消息在等待。请先取回它，或等待。</translation>
+        <source>One message waits already. Please press Edit beside it, or wait.</source>
+        <translation>已有一条消息在等待。请点击它旁边的“编辑”，或等待。</translation>
     </message>
     <message>
         <source>Only the last answer of a chat can be continued.</source>
@@ -4957,15 +4957,15 @@ They stay on this machine.</source>
         <translation>今天</translation>
     </message>
     <message>
-        <source>Waits for its turn</source>
+        <source>Waiting for its turn</source>
         <translation>正在排队</translation>
     </message>
     <message>
-        <source>Waits for the model</source>
+        <source>Waiting for the model</source>
         <translation>正在等待模型</translation>
     </message>
     <message>
-        <source>Waits for {server}</source>
+        <source>Waiting for {server}</source>
         <translation>正在等待 {server}</translation>
     </message>
     <message>
