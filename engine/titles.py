@@ -26,6 +26,27 @@ LONGEST: Final = 60  # characters
 _TOKENS: Final = 24
 _MOST_NEW: Final = 256  # tokens; where more would have to be read, the cache is not at hand and a title not worth it
 _WORDS: Final = 9  # an answer of more words is no title
+_STEM: Final = 5  # letters
+_ENOUGH: Final = 20_000  # characters of a message to look for its words in
+_WORD: Final = re.compile(r"[^\W_]+")
+_UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+# They stand in any question or title, and tell nothing of what it is about.
+_COMMON_WORDS: Final = (
+    "a about above after all also am an and another any are as at be because been before being below between both but "
+    "by can could did do does doing done down during each either else every few for from further get give given gives "
+    "had has have having he her here hers him his how i if in into is it its itself just let like ll made make makes "
+    "making many may me might more most much must my name need new no nor not now of off on once one only or other our "
+    "out over own please put quite re same say see shall she should show so some such take tell than that the their "
+    "them then there these they thing things this those three through to too tale title two under until up upon us use "
+    "used using ve very want was way we well were what when where which while who whom why will with within without "
+    "would write you your describe description explain explained explanation list question questions answer answers "
+    "guide introduction overview summary story discussion conversation chat "
+    "der die das den dem des ein eine einen einem einer und oder ist sind nicht mit von zu zum zur im auf für wie was "
+    "le la les un une des du de et ou est sont pas avec pour dans sur que qui quoi comment au aux ce cette "
+    "el los las una unos unas del y o es son no con por para en se su como qué cómo "
+    "il lo gli di da non per che come e sono"
+)
+_COMMON: Final = frozenset(_COMMON_WORDS.split())
 
 
 def make_title(model: LoadedModel, request: ChatRequest, stop: Callable[[], bool]) -> str | None:
@@ -53,7 +74,10 @@ def make_title(model: LoadedModel, request: ChatRequest, stop: Callable[[], bool
             text = _answer(cache, ids, model, stop)
     finally:
         model.store.end(request.conversation_id, stop)
-    return None if text is None else clean(text)
+    if text is None:
+        return None
+    title = clean(text)
+    return title if is_about(title, request.messages) else ""
 
 
 def clean(text: str) -> str:
@@ -61,9 +85,31 @@ def clean(text: str) -> str:
     line = next((line for line in text.splitlines() if line.strip()), "")
     line = re.sub(r"^\W*(title|titel|titre|título|标题)\W*[:\uff1a]", "", line, flags=re.IGNORECASE)
     line = " ".join(re.sub(r"[*_`#~]|<[^>]*>?", "", line).split())
-    line = re.sub(r"^[^\w(]+|[^\w)?!+%]+$", "", line)
-    fits = len(line) <= LONGEST and len(line.split()) <= _WORDS and any(char.isalnum() for char in line)
-    return line if fits and not text.lstrip().startswith("<") else ""
+    line = re.sub(r"^[^\w(]+|[^\w)?+%]+$", "", line)
+    words = line.split()
+    fits = len(line) <= LONGEST and len(words) <= _WORDS and any(char.isalnum() for char in line)
+    if not fits or text.lstrip().startswith("<"):
+        return ""
+    first = words[0]
+    return line[0].upper() + line[1:] if first.islower() else line
+
+
+def is_about(title: str, messages: Sequence[Message]) -> bool:
+    """Whether a title shares a word that means something with the first question or its answer.
+
+    A small model makes up titles of nothing that was talked of. Words are compared by their first five letters; of
+    scripts that put no spaces between words, two characters side by side are.
+    """
+    first = next((n for n, message in enumerate(messages) if message.role == "user"), len(messages))
+    said = " ".join(message.content[:_ENOUGH] for message in messages[first : first + 2]).casefold()
+    return bool(_content(title.casefold()) & _content(said))
+
+
+def _content(text: str) -> set[str]:
+    """What of a text tells what it is about."""
+    words = {word for word in _WORD.findall(text) if len(word) > 1 and word not in _COMMON}
+    pairs = {run[n : n + 2] for run in _UNSPACED.findall(text) for n in range(len(run) - 1)}
+    return {word.rstrip("s")[:_STEM] for word in words if not _UNSPACED.search(word)} | pairs
 
 
 @contextmanager

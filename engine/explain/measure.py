@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import psutil
 import torch
+from numpy.typing import NDArray
 
 from engine.explain.facts import model_facts
 from engine.explain.profile import (
@@ -29,9 +31,11 @@ from engine.runner import AnyRunner
 _log = logging.getLogger(__name__)
 
 _SMALL, _LARGE = 32 << 20, 256 << 20  # bytes read; larger than any processor's cache, the latter
+_PIECE: Final = 16 << 20  # bytes read or written at once
 _RUNS: Final = 4
 _STEPS: Final = 12
-_PROMPT: Final = 64  # tokens
+_PROMPTS: Final = (8, 16, 32, 64)  # tokens
+_MOMENT_S: Final = 0.05  # what a person does not feel; no step should take longer, for a question may wait for its end
 _ENOUGH_S: Final = 0.3  # of one measurement: then it is not repeated
 
 Stop = Callable[[], bool]
@@ -43,7 +47,7 @@ def machine_profile(model: LoadedModel, cache_folder: Path, stop: Stop = lambda:
     Args:
         model: With no turn in progress.
         cache_folder: Where profiles are kept.
-        stop: Polled between measurements of at most some tenths of a second.
+        stop: Polled between steps of about 50 ms at most, or a forward pass of a few tokens where that takes longer.
 
     Returns:
         None if it was stopped.
@@ -61,11 +65,11 @@ def machine_profile(model: LoadedModel, cache_folder: Path, stop: Stop = lambda:
 
 def _measured(runner: AnyRunner, facts: ModelFacts, stop: Stop) -> MachineProfile | None:
     cache = runner.new_cache()
-    ids = [n % runner.vocab_size for n in range(min(_PROMPT, runner.context_limit // 2))]
-    runner.prefill(ids[:8], cache)  # the first pass also brings what is not in memory yet
+    runner.prefill(_ids(runner, _PROMPTS[0]), cache)  # the first pass also brings what is not in memory yet
     if stop():
         return None
-    prefill_s = _best(lambda: runner.prefill(ids, runner.new_cache()), 3, stop)
+    ids, first_s = _prompt(runner, stop)
+    prefill_s = min(first_s, _best(lambda: runner.prefill(ids, runner.new_cache()), 2, stop))
     steps = [_timed(lambda: runner.decode(ids[0], cache)) for _ in range(_STEPS) if not stop()]
     bandwidths = tuple(_bandwidths(facts, stop))
     if stop():
@@ -83,6 +87,20 @@ def _measured(runner: AnyRunner, facts: ModelFacts, stop: Stop) -> MachineProfil
     )
 
 
+def _prompt(runner: AnyRunner, stop: Stop) -> tuple[list[int], float]:
+    """The longest prompt that is read in a moment, and the seconds that it took; longer ones tell more exactly."""
+    for tokens in _PROMPTS:
+        ids = _ids(runner, tokens)
+        seconds = _timed(lambda ids=ids: runner.prefill(ids, runner.new_cache()))  # type: ignore[misc]
+        if stop() or 2 * seconds > _MOMENT_S:
+            break
+    return ids, seconds
+
+
+def _ids(runner: AnyRunner, tokens: int) -> list[int]:
+    return [n % runner.vocab_size for n in range(min(tokens, runner.context_limit // 2))]
+
+
 def _bandwidths(facts: ModelFacts, stop: Stop) -> Iterator[Bandwidth]:
     """Of a small run of memory, of one as large as the weights, and of a large one."""
     most = max(_SMALL, min(_LARGE, psutil.virtual_memory().available // 8))
@@ -90,20 +108,39 @@ def _bandwidths(facts: ModelFacts, stop: Stop) -> Iterator[Bandwidth]:
     for size in sorted(sizes):
         if stop():
             return
-        read = _reader(facts, size)
-        seconds = _best(read, _RUNS, stop)
-        if seconds > 0:
-            yield Bandwidth(size, size / seconds)
+        pieces = _readers(facts, size, stop)
+        runs = [seconds for _ in range(_RUNS) if (seconds := _in_pieces(pieces, stop)) is not None]
+        if runs and min(runs) > 0:
+            yield Bandwidth(size, size / min(runs))
 
 
-def _reader(facts: ModelFacts, size: int) -> Callable[[], object]:
-    """What reads so many bytes on the device, in as many threads as compute there."""
-    if facts.device == "cpu":
-        team = Team(max(1, facts.threads))
-        parts = np.array_split(np.ones(size // 8, np.int64), team.threads)
-        return lambda: team.run(lambda number, _threads: np.maximum.reduce(parts[number]))
-    numbers = torch.ones(size // 4, device=facts.device)
-    return lambda: numbers.max().item()  # which waits for the device
+def _readers(facts: ModelFacts, size: int, stop: Stop) -> list[Callable[[], object]]:
+    """What reads so many bytes on the device piece by piece, in as many threads as compute there; none if stopped."""
+    if facts.device != "cpu":
+        numbers = torch.ones(size // 4, device=facts.device)
+        return [lambda: numbers.max().item()]  # which waits for the device
+    team = Team(max(1, facts.threads))
+    readers: list[Callable[[], object]] = []
+    for start in range(0, size, _PIECE):
+        parts = np.array_split(np.ones(min(_PIECE, size - start) // 8, np.int64), team.threads)
+        readers.append(partial(team.run, partial(_read, parts)))
+        if stop():
+            return []
+    return readers
+
+
+def _read(parts: Sequence[NDArray[np.int64]], number: int, _threads: int) -> None:
+    np.maximum.reduce(parts[number])
+
+
+def _in_pieces(pieces: Sequence[Callable[[], object]], stop: Stop) -> float | None:
+    """Seconds of all of them; None if it was stopped."""
+    seconds = 0.0
+    for piece in pieces:
+        seconds += _timed(piece)
+        if stop():
+            return None
+    return seconds
 
 
 def _best(action: Callable[[], object], runs: int, stop: Stop) -> float:

@@ -8,12 +8,14 @@ import pytest
 
 from engine.chat import ChatRequest, Message, after_reply
 from engine.config import SamplingParams
-from engine.titles import BEGUN, QUESTION, clean
+from engine.titles import BEGUN, QUESTION, clean, is_about
 from tests.engine.fakes import FakeRunner, engine_with, loquat_tokenizer
 
 TOKENIZER = loquat_tokenizer()
 NEVER = lambda: False  # noqa: E731
-QUESTIONED = ChatRequest("r", (Message("user", "q"),), SamplingParams(temperature=0.0, max_tokens=6), "c")
+QUESTIONED = ChatRequest(
+    "r", (Message("user", "Which colours has the sky?"),), SamplingParams(temperature=0.0, max_tokens=6), "c"
+)
 
 
 class Talk:
@@ -109,6 +111,8 @@ def test_an_answer_that_comes_to_no_end_is_no_title():
         ("Why is the sky blue?", "Why is the sky blue?"),
         ("Learning C++", "Learning C++"),
         ("- Packing List (Norway)", "Packing List (Norway)"),
+        ("three fruits, described!", "Three fruits, described"),
+        ("iPhone cases", "iPhone cases"),
         ("", ""),
         ("...", ""),
         ("<think>The person wants", ""),
@@ -118,3 +122,38 @@ def test_an_answer_that_comes_to_no_end_is_no_title():
 )
 def test_what_a_model_says_is_cleaned(said, title):
     assert clean(said) == title
+
+
+FRUITS = (
+    Message("user", "Name three fruits and describe each."),
+    Message("assistant", "1. Apple: a round fruit that is sweet and crisp.\n2. Banana: long and yellow.\n3. Mango."),
+)
+TOKYO = (
+    Message("user", "\u6771\u4eac\u306e\u5929\u6c17\u306f\uff1f"),
+    Message("assistant", "\u6674\u308c\u3067\u3059\u3002"),
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "messages", "about"),
+    [
+        ("The Unreliable Enemy: A Tale of Misguided Innovation", FRUITS, False),
+        ("Three Things to Describe", FRUITS, False),
+        ("Fruit Descriptions", FRUITS, True),
+        ("Mangoes and More", FRUITS, True),
+        ("APPLES", FRUITS, True),
+        ("Understanding the Concept of Time", (Message("user", "What is a prime number?"), FRUITS[1]), False),
+        ("Prime Numbers", (Message("system", "You are kind."), Message("user", "What is a prime number?")), True),
+        ("Kindness", (Message("system", "You are kind."), Message("user", "What is a prime number?")), False),
+        ("Sorting in Python", (*FRUITS, Message("user", "Sort a list in Python")), False),
+        ("\u5929\u6c17\u4e88\u5831", TOKYO, True),
+        ("\u6599\u7406\u306e\u672c", TOKYO, False),
+        ("", FRUITS, False),
+    ],
+)
+def test_a_title_is_about_what_was_asked_or_answered_first(title, messages, about):
+    assert is_about(title, messages) is about
+
+
+def test_a_title_of_something_else_is_none():
+    assert Talk().title('The Unreliable Enemy"') == ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import threading
+from collections.abc import Sequence
 
 import pytest
 
@@ -12,6 +14,7 @@ from engine.config import EngineConfig
 from engine.engine import Engine
 from engine.errors import BadRequest, Cancelled, ContextFull
 from engine.events import Compared, CompareProgress, Failed, Finished, Profiled
+from engine.explain import measure
 from engine.explain.measure import machine_profile
 from engine.explain.profile import FOLDER
 from engine.models.registry import Registry
@@ -114,3 +117,51 @@ def test_a_profile_is_kept_for_each_setting(tmp_path):
 def test_measuring_gives_way(tmp_path):
     assert machine_profile(engine_with(FakeRunner())._model, tmp_path, lambda: True) is None
     assert not (tmp_path / FOLDER).exists()
+
+
+class Clock:
+    """Time that passes with what the fake model reads, 2 ms a token, and what was done since it was last polled."""
+
+    def __init__(self) -> None:
+        self.now = self.polled = self.longest = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def read(self, ids: Sequence[int]) -> None:
+        self.now += 0.002 * len(ids)
+
+    def poll(self) -> bool:
+        self.longest = max(self.longest, self.now - self.polled)
+        self.polled = self.now
+        return False
+
+
+def test_a_question_waits_for_no_more_than_a_moment_of_measuring(tmp_path, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(measure.time, "perf_counter", clock)
+    model = engine_with(FakeRunner(before=clock.read))._model
+    profile = machine_profile(model, tmp_path, clock.poll)
+    assert profile.step_s == pytest.approx(0.002)
+    assert 0 < clock.longest <= 0.05
+
+
+def test_what_is_asked_while_the_machine_is_measured_takes_over_at_once(loquat_home):
+    measuring, asked = threading.Event(), threading.Event()
+    passes = []
+
+    def before(ids: Sequence[int]) -> None:
+        passes.append(len(ids))
+        measuring.set()
+        assert asked.wait(10)
+
+    with Running(loquat_home, FakeRunner(before=before)) as running:
+        running.worker.measure_profile()
+        assert measuring.wait(10)
+        running.worker.submit(ask("a"))
+        asked.set()
+        seen = running.until(Finished)
+        assert not [event for event in seen if isinstance(event, Profiled)]
+        prompt = seen[-1].stats.prompt_tokens
+        assert passes[:3] == [8, min(16, prompt), min(16, prompt - 16)], "not one pass more before the question's own"
+        running.until(Profiled)  # when there is time again
