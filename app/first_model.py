@@ -26,20 +26,24 @@ class FirstModel(QObject):
         if name is not None:
             self._chats.load_model(name)
             return
+        self._ask()
+
+    def _ask(self) -> None:
         self._chats.models.changed.connect(self._known, Qt.ConnectionType.SingleShotConnection)
         self._chats.models.refresh()
 
     def _known(self, models: tuple[object, ...]) -> None:
-        if self._chats.model.phase != "none":
-            return
-        if models:
+        phase = self._chats.model.phase
+        if models and phase == "none":
             self._chats.load_model(None)
-        else:
+        elif not models and phase in ("none", "failed"):
             self._tell(Offer(DEFAULT_MODEL.label, DEFAULT_MODEL.nbytes))
 
     def _model_changed(self, model: ModelState) -> None:
         if self.offer is not None and model.info is not None:
             self._tell(None)
+        elif self.offer is None and model.phase == "failed":
+            self._ask()  # what could not be loaded may be a model that is not here, on a machine that has none
 
     def _tell(self, offer: Offer | None) -> None:
         self.offer = offer

@@ -172,11 +172,13 @@ class SetupCard(QFrame):
             self._words.setText(translate("start_cards", "It is downloaded once. After that everything works offline."))
 
     def _say_absent(self) -> None:
-        self._title.setText(translate("start_cards", "There is no model yet"))
         if self._offer is None:
-            self._words.setText(translate("start_cards", "Load it once more, or use a model that you have (GGUF)."))
+            self._title.setText(translate("start_cards", "No model is loaded"))
+            words_of_retry = translate("start_cards", "Load the model once more, or use another that you have (GGUF).")
+            self._words.setText(words_of_retry)
             self.get_button.setText(translate("start_cards", "Try again"))
             return
+        self._title.setText(translate("start_cards", "There is no model yet"))
         size = words.size(self._offer.nbytes)
         text = translate(
             "start_cards",

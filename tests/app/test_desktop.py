@@ -22,7 +22,8 @@ from app.draft import Draft
 from app.records import Attachment
 from app.single_instance import SingleInstance
 from app.store import Store
-from tests.app.fake_worker import FakeWorker, Reply
+from engine.errors import EngineError
+from tests.app.fake_worker import FakeWorker, Load, Reply
 
 PROGRAM = textwrap.dedent(
     """
@@ -267,6 +268,15 @@ def test_the_first_start_fetches_nothing_unasked(qtbot, make_desktop):
     card.get_button.click()
     qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
     assert not card.isVisible()
+
+
+def test_a_first_start_with_a_model_that_is_not_here_offers_the_one_to_get(qtbot, make_desktop):
+    desktop = make_desktop(models=())
+    desktop.bridge._worker.loads = [Load(EngineError("The model nonsense is not installed."))]
+    desktop.show("nonsense")
+    card = desktop.window.start_page.setup_card
+    qtbot.waitUntil(lambda: card.isVisible() and "Download" in card.get_button.text())
+    assert desktop.chats.model.phase == "failed"
 
 
 def test_another_language_is_spoken_at_once_and_what_is_written_stays(qtbot, make_desktop):
