@@ -221,10 +221,10 @@ class Conductor(QObject):
         """What begins like a command and is none stays where it was written, until the person says what it is."""
         sentence = translate("conductor", "There is no command “/{word}”.").format(word=word)
         send = translate("conductor", "Send it as it is")
-        self._window.notices.show_notice(Notice(sentence, "", send, self._window.composer.send_as_it_is))
+        self._window.notices.show_notice(Notice(sentence, "", send, self._window.composer.send_as_it_is, of_chat=True))
 
     def _say(self, sentence: str) -> None:
-        self._window.notices.show_notice(Notice(sentence))
+        self._window.notices.show_notice(Notice(sentence, lapses=True, of_chat=True))
 
     def _keep_geometry(self) -> None:
         self._settings.set("window_geometry", self._window.geometry_to_keep())
@@ -232,6 +232,8 @@ class Conductor(QObject):
     # -- what the program says ---------------------------------------------------------------------------------
 
     def _show_session(self, session: Session) -> None:
+        if session is not self.shown.session:
+            self._window.notices.leave_chat()
         self.shown.show(session)
         self.organizing.follow(session)
         self.organizing.show_list()

@@ -79,6 +79,8 @@ class Notice:
         action_label: Words of the button; empty where there is nothing to do.
         action: Called when the button is pressed.
         lapses: Whether it goes by itself after a while, because what it offers does.
+        undoes: Whether the action brings back what the person put away.
+        of_chat: Whether it is about what was just tried in the chat on view, and goes with it.
     """
 
     sentence: str
@@ -86,6 +88,8 @@ class Notice:
     action_label: str = ""
     action: Callable[[], None] | None = None
     lapses: bool = False
+    undoes: bool = False
+    of_chat: bool = False
 
 
 @dataclass(frozen=True, slots=True)

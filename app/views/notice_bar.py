@@ -99,9 +99,14 @@ class NoticeBar(QWidget):
         self._column.addWidget(card)
         self.show()
 
+    def leave_chat(self) -> None:
+        """Another chat comes on view: what was about the one before goes."""
+        for card in [card for card in self._cards if card.notice.of_chat]:
+            self._remove(card)
+
     def undo(self) -> None:
         """Undo the latest deletion that a notice still offers to undo."""
-        offered = [card.action_button for card in self._cards if card.notice.lapses and card.action_button is not None]
+        offered = [card.action_button for card in self._cards if card.notice.undoes and card.action_button is not None]
         if offered:
             offered[-1].click()
 

@@ -15,6 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel
 
 from app.actions import actions
+from app.live import Notice
 from app.records import ChatOptions
 from app.transfer.exporting import export_job
 from app.transfer.job import Control, TransferJob
@@ -411,6 +412,16 @@ def test_a_chat_that_has_not_begun_says_that_it_cannot_be_renamed(make_window: A
     window, world = make_window()
     ask(window, world, qtbot, "/rename Sails")
     assert window.notices.cards[-1].notice.sentence.startswith("There is nothing to rename yet.")
+
+
+def test_what_could_not_be_attached_is_not_told_of_in_another_chat(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "Why?")
+    window.composer.refused.emit("Pasted text is too large.")
+    window.notices.show_notice(Notice("The disk is full."))
+    assert window.notices.cards[0].notice.lapses
+    world.conductor.new_chat()
+    assert [card.notice.sentence for card in window.notices.cards] == ["The disk is full."]
 
 
 def test_the_latest_deletion_is_undone_by_its_key_outside_of_text(make_window: Any, qtbot: Any) -> None:
