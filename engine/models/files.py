@@ -18,6 +18,7 @@ _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
 _BLOCK: Final = 4 * 1024 * 1024
 # Left free, so that the system and other programs go on working.
 _RESERVE: Final = 64 * 1024 * 1024
+UNFINISHED: Final = ".unfinished-"  # a folder beside the models, in which one is made
 
 
 @contextmanager
@@ -52,6 +53,7 @@ def need_room(folder: Path, nbytes: int, what: str) -> None:
     """
     free = shutil.disk_usage(folder).free
     if free < nbytes + _RESERVE:
+        folder = folder.parent if folder.name.startswith(UNFINISHED) else folder  # the person knows that of the models
         raise DiskFull(
             f"The disk is too full to {what}: it needs {megabytes(nbytes + _RESERVE)} in {folder}, "
             f"and {megabytes(free)} are free."

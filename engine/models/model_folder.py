@@ -15,7 +15,7 @@ from typing import Any, Final
 import psutil
 
 from engine.errors import BadModelFile
-from engine.models.files import flush_to_disk
+from engine.models.files import UNFINISHED, flush_to_disk
 from engine.models.names import NameTaken
 
 MANIFEST: Final = "loquat.json"
@@ -30,7 +30,6 @@ WEIGHTS_INDEX: Final = "model.safetensors.index.json"
 # The file that a fetched model was made from: a later version can import it again without a network.
 SOURCE: Final = "source.gguf"
 _JSON_MAX: Final = 200_000_000
-_UNFINISHED: Final = ".unfinished-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ def unfinished_folder(models_dir: Path) -> Iterator[Path]:
     """An empty folder beside the models, on the same disk; gone when the block ends, unless it was published."""
     models_dir.mkdir(parents=True, exist_ok=True)
     _sweep(models_dir)
-    folder = models_dir / f"{_UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
+    folder = models_dir / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
     folder.mkdir()
     try:
         yield folder
@@ -123,8 +122,8 @@ def unfinished_folder(models_dir: Path) -> Iterator[Path]:
 
 def _sweep(models_dir: Path) -> None:
     """Remove what a killed process left behind."""
-    for folder in models_dir.glob(f"{_UNFINISHED}*"):
-        owner = folder.name.removeprefix(_UNFINISHED).partition("-")[0]
+    for folder in models_dir.glob(f"{UNFINISHED}*"):
+        owner = folder.name.removeprefix(UNFINISHED).partition("-")[0]
         if owner.isdigit() and not psutil.pid_exists(int(owner)):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -153,6 +152,6 @@ def publish(folder: Path, manifest: Manifest) -> Path:
 
 def discard(folder: Path) -> None:
     """Remove a model folder: out of sight in one step, then file by file."""
-    grave = folder.parent / f"{_UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
+    grave = folder.parent / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
     folder.rename(grave)
     shutil.rmtree(grave)

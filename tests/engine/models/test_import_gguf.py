@@ -23,11 +23,12 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from engine.chat import RequestHandle
 from engine.errors import BadModelFile, Cancelled, DiskFull, EngineError, UnsupportedModel
 from engine.models import import_gguf as importer
+from engine.models.files import need_room
 from engine.models.gguf_config import config_of
 from engine.models.gguf_reader import open_gguf
 from engine.models.gguf_weights import READABLE, weights_of
 from engine.models.import_gguf import import_gguf
-from engine.models.model_folder import Imported
+from engine.models.model_folder import Imported, unfinished_folder
 from tests.engine.models.gguf_files import ARCH, finish, write_gguf
 
 TinyModel = Callable[..., Path]
@@ -334,6 +335,10 @@ def test_a_full_disk_is_seen_before_anything_is_written(
     with pytest.raises(DiskFull, match="1 MB are free"):
         run_import(file, tmp_path / "model")
     assert list((tmp_path / "model").iterdir()) == []
+    models = tmp_path / "models"
+    with unfinished_folder(models) as folder, pytest.raises(DiskFull) as told:
+        need_room(folder, 200_000_000, "import Tiny")
+    assert told.value.sentence.endswith(f"it needs 267 MB in {models}, and 1 MB are free.")
 
 
 class _Usage:
