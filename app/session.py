@@ -310,7 +310,7 @@ class Session(QObject):
 
     def _queue(self, question: Draft) -> bool:
         if self._queued is not None:
-            sentence = translate("session", "One message waits already. Please take it back first, or wait.")
+            sentence = translate("session", "One message waits already. Please press Edit beside it, or wait.")
             self.refused.emit(sentence)
             return False
         self._set_queued(question)

@@ -111,8 +111,8 @@ def phase(live: LiveTurn, model: ModelState) -> str:
         return ""
     if live.phase == "queued":
         if model.phase == "working":
-            return translate("words", "Waits for the model")
-        return translate("words", "Waits for its turn")
+            return translate("words", "Waiting for the model")
+        return translate("words", "Waiting for its turn")
     if live.phase == "decode":
         return translate("words", "Answers")
     return translated(live.note) or _reading(live, model)
@@ -120,7 +120,7 @@ def phase(live: LiveTurn, model: ModelState) -> str:
 
 def _reading(live: LiveTurn, model: ModelState) -> str:
     if model.info is not None and model.info.remote:
-        return translate("words", "Waits for {server}").format(server=model.info.server)
+        return translate("words", "Waiting for {server}").format(server=model.info.server)
     if live.prefill_total == 0:
         return translate("words", "Reads the question")
     share = 100 * live.prefill_done // live.prefill_total

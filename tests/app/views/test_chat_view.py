@@ -96,7 +96,7 @@ def test_before_the_first_word_it_says_what_goes_on(chat: ChatView) -> None:
     chat.show_thread([question()], LiveTurn())
     chat.show_turn(LiveTurn("queued"), ModelState("working"))
     assert chat.waiting_line.isVisible()
-    assert chat.waiting_line.words == "Waits for the model"
+    assert chat.waiting_line.words == "Waiting for the model"
     chat.show_turn(LiveTurn("prefill", prefill_done=80, prefill_total=196), READY)
     assert chat.waiting_line.words == "Reads 196 new tokens, 40 %"
     begin_answer(chat)

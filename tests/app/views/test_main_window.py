@@ -70,7 +70,7 @@ def test_a_refused_question_stays_in_the_composer(make_window: Any, qtbot: Any) 
     world.conductor.shown.send("waits")  # as a click on an example would
     assert not window.notices.cards
     world.conductor.shown.send("second")
-    assert window.notices.cards[0].notice.sentence.startswith("One message waits already.")
+    assert window.notices.cards[0].notice.sentence.startswith("One message waits already. Please press Edit")
     QTest.keyClicks(window.composer.editor, "second")
     QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
     assert window.composer.text == "second"
@@ -113,7 +113,7 @@ def test_a_load_shows_progress_and_does_not_stop_anybody_from_typing(make_window
     qtbot.waitUntil(lambda: window.progress.sentence == "Loading the script")
     assert window.progress.isVisible()
     ask(window, "Already?")
-    assert window.chat.waiting_line.words == "Waits for the model"
+    assert window.chat.waiting_line.words == "Waiting for the model"
     gate.release(5)
     qtbot.waitUntil(lambda: bool(answers(window)) and idle(world))
     assert not window.progress.isVisible()

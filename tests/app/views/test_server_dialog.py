@@ -99,7 +99,7 @@ def test_the_words_say_where_the_text_goes() -> None:
     assert words.online(READY) == "Online. What you ask in any chat goes to gpu.example."
     assert words.online(ModelState("ready", model_info())) == ""
     assert text_of(device_words(READY)) == "Text goes to GPU box, gpu.example"
-    assert words.phase(LiveTurn("prefill"), READY) == "Waits for GPU box"
+    assert words.phase(LiveTurn("prefill"), READY) == "Waiting for GPU box"
     assert words.phase(LiveTurn("prefill", note="GPU box is busy; asks again in 1 s"), READY).startswith(
         "GPU box is busy"
     )

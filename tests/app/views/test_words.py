@@ -62,8 +62,8 @@ def test_when_a_conversation_was(then: float, said: str, below: str, group: str)
     ("live", "model", "said"),
     [
         (LiveTurn(), ModelState("ready"), ""),
-        (LiveTurn("queued"), ModelState("working"), "Waits for the model"),
-        (LiveTurn("queued"), ModelState("ready"), "Waits for its turn"),
+        (LiveTurn("queued"), ModelState("working"), "Waiting for the model"),
+        (LiveTurn("queued"), ModelState("ready"), "Waiting for its turn"),
         (LiveTurn("prefill", prefill_done=80, prefill_total=196), ModelState("ready"), "Reads 196 new tokens, 40 %"),
         (LiveTurn("prefill", prefill_done=0, prefill_total=1), ModelState("ready"), "Reads 1 new token, 0 %"),
         (LiveTurn("prefill"), ModelState("ready"), "Reads the question"),
