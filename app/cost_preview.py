@@ -28,6 +28,7 @@ class _Asked:
 
     request: ChatRequest
     session: Session
+    characters: int  # of the draft
 
 
 class CostPreview(QObject):
@@ -113,7 +114,7 @@ class CostPreview(QObject):
             self.edit_cost.emit(self._edited[1], self._cost(event, self._edit))
 
     def _ask(self, session: Session, draft: Draft) -> None:
-        self._draft = _Asked(session.requests.draft(draft), session)
+        self._draft = _Asked(session.requests.draft(draft), session, draft.length)
         self._bridge.preview(self._draft.request)
 
     def _ask_edit(self, draft: Draft) -> None:
@@ -122,7 +123,7 @@ class CostPreview(QObject):
             return
         request = session.requests.edit(message_id, draft)
         if request is not None:
-            self._edit = _Asked(request, session)
+            self._edit = _Asked(request, session, draft.length)
             self._bridge.preview(request)
 
     def _look_again(self, event: Previewed) -> None:
@@ -138,7 +139,9 @@ class CostPreview(QObject):
 
     def _guessed(self, draft: Draft) -> DraftCost | None:
         tokens, model = draft.length // CHARACTERS_PER_TOKEN, self._model()
-        return None if model is None or model.remote else DraftCost(tokens, 0, tokens, model.context_limit)
+        if model is None or model.remote:
+            return None
+        return DraftCost(tokens, 0, tokens, model.context_limit, about=True)
 
     def _cost(self, event: Previewed, asked: _Asked) -> DraftCost:
         model, new = self._model(), event.prompt_tokens - event.cached_tokens
@@ -149,4 +152,6 @@ class CostPreview(QObject):
             event.context_limit,
             left_out=asked.session.requests.unread(event.left_out),
             seconds=None if model is None else self._costs.seconds(model.name, event.cached_tokens, new),
+            about=event.about,
+            characters=asked.characters,
         )

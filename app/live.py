@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.config import EngineConfig
@@ -103,6 +103,8 @@ class DraftCost:
         context_limit: Most tokens that the conversation can hold.
         left_out: How many earlier messages would not fit and would not be read.
         seconds: To read what is new, by the rates measured so far; None until there are any.
+        about: Whether the tokens were not counted, but guessed by the length of the text.
+        characters: Of the draft whose tokens were counted; 0 where that is not known.
     """
 
     prompt_tokens: int
@@ -111,3 +113,5 @@ class DraftCost:
     context_limit: int
     left_out: int = 0
     seconds: float | None = None
+    about: bool = False
+    characters: int = field(default=0, compare=False)

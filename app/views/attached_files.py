@@ -114,6 +114,8 @@ class AttachedFiles(QWidget):
     def show_cost(self, cost: DraftCost | None, written: int) -> None:
         """Say on each chip what it costs: its share of the draft's tokens, by characters.
 
+        A share that was counted stays while the question beside it is written: the file has no other tokens then.
+
         Args:
             cost: Of the draft; None where it is not known.
             written: Characters of the question itself.
@@ -123,9 +125,11 @@ class AttachedFiles(QWidget):
         per_token = _seconds_per_token(cost)
         for chip in self.chips:
             if cost is None or chip.attachment is None or not total:
+                chip.counted = None
                 chip.show_cost(None, None)
                 continue
-            tokens = max(1, round(cost.draft_tokens * len(chip.attachment.text) / total))
+            tokens = chip.counted or max(1, round(cost.draft_tokens * len(chip.attachment.text) / total))
+            chip.counted = tokens if chip.counted or (cost.characters == total and not cost.about) else None
             chip.show_cost(tokens, None if per_token is None else tokens * per_token)
         self._row.arrange()
 

@@ -37,6 +37,7 @@ class AttachmentChip(QWidget):
         self._size = ""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         metrics = self.fontMetrics()
+        self.counted: int | None = None  # tokens, once they were counted
         self._label = Label(theme, metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH), "small")
         self._details = Label(theme, translate("attachment_chip", "Reads it…"), "small", "muted")
         self._as_text = QuietButton(

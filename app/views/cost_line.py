@@ -39,9 +39,11 @@ def cost_saying(cost: DraftCost) -> Saying:
         unread = _unread(cost.left_out)
         briefly = translate("cost_line", "{count} not read").format(count=words.count(cost.left_out))
         return Saying((f"{unread} · {reads}", unread, briefly), warning=True)
-    left = translate("cost_line", "{left} of {limit} left").format(
-        left=words.count(cost.context_limit - cost.prompt_tokens), limit=words.count(cost.context_limit)
-    )
+    if cost.about:
+        left = translate("cost_line", "about {left} of {limit} left")
+    else:
+        left = translate("cost_line", "{left} of {limit} left")
+    left = left.format(left=words.count(cost.context_limit - cost.prompt_tokens), limit=words.count(cost.context_limit))
     return Saying((f"{reads} · {left}", reads, _briefly(cost)))
 
 
@@ -49,6 +51,8 @@ def edit_saying(cost: DraftCost) -> Saying:
     """What asking a question in other words costs: everything behind the first change is computed again."""
     if max(cost.prompt_tokens, cost.draft_tokens) > cost.context_limit:
         return Saying((_too_long(cost), translate("cost_line", "Too long")), warning=True)
+    if cost.about:
+        return Saying((translate("cost_line", "This edit recomputes about %Ln tokens", _new(cost)),))
     tokens = translate("cost_line", "This edit recomputes %Ln tokens", _new(cost))
     if cost.seconds is None:
         return Saying((tokens,))
@@ -69,6 +73,8 @@ def about(seconds: float) -> str:
 
 def _reads(cost: DraftCost) -> str:
     new = _new(cost)
+    if cost.about:
+        return translate("cost_line", "Sending reads about {count} new tokens").format(count=words.count(new))
     if cost.seconds is None:
         text = translate("cost_line", "Sending reads {count} new tokens")
         return text.format(count=words.count(new)) if new != 1 else translate("cost_line", "Sending reads 1 new token")
@@ -79,11 +85,16 @@ def _reads(cost: DraftCost) -> str:
 
 
 def _briefly(cost: DraftCost) -> str:
+    if cost.about:
+        return translate("cost_line", "about {count} new").format(count=words.count(_new(cost)))
     return translate("cost_line", "{count} new").format(count=words.count(_new(cost)))
 
 
 def _too_long(cost: DraftCost) -> str:
-    text = translate("cost_line", "Too long: {count} tokens, and the context holds {limit}")
+    if cost.about:
+        text = translate("cost_line", "Too long: about {count} tokens, and the context holds {limit}")
+    else:
+        text = translate("cost_line", "Too long: {count} tokens, and the context holds {limit}")
     return text.format(
         count=words.count(max(cost.prompt_tokens, cost.draft_tokens)), limit=words.count(cost.context_limit)
     )

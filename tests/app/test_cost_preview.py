@@ -40,6 +40,7 @@ def test_the_cost_of_a_draft_comes_with_its_files_and_goes_with_it(qtbot, told):
     world.chats.draft_changed(LONG, (Attachment("a.txt", "x y z"),))
     qtbot.waitUntil(lambda: bool(world.costs))
     assert world.costs == [DraftCost(36, 0, 36, 8192)]
+    assert world.costs[0].characters == len(LONG) + len("x y z")
     assert world.worker.previews[0].messages[-1].content.startswith("a.txt:\n```\nx y z\n```")
     world.chats.draft_changed("")
     assert world.costs[-1] is None
@@ -147,7 +148,7 @@ def test_what_is_too_long_to_be_counted_again_and_again_is_guessed(told):
     world = told()
     world.chats.draft_changed("x" * (LONGEST_DRAFT + 4))
     assert world.worker.previews == []
-    assert world.costs[-1] == DraftCost(50_001, 0, 50_001, 8192)
+    assert world.costs[-1] == DraftCost(50_001, 0, 50_001, 8192, about=True)
 
 
 def test_another_chat_has_another_cost(qtbot, told):

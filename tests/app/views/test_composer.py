@@ -275,6 +275,16 @@ def test_the_queued_question_is_shown_and_taken_back(composer: Any, qtbot: Any) 
             1,
         ),
         (DraftCost(9000, 0, 8990, 8192), "Too long: 9,000 tokens, and the context holds 8,192", 1),
+        (
+            DraftCost(9000, 0, 8990, 8192, about=True),
+            "Too long: about 9,000 tokens, and the context holds 8,192",
+            1,
+        ),
+        (
+            DraftCost(50_000, 0, 50_000, 131_072, about=True),
+            "Sending reads about 50,000 new tokens · about 81,072 of 131,072 left",
+            0,
+        ),
     ],
 )  # fmt: skip
 def test_the_cost_is_said_in_words(cost: DraftCost, text: str, warning: int) -> None:
@@ -426,6 +436,23 @@ def test_a_model_is_told_instead(window: Any, composer: Any, qtbot: Any, tmp_pat
     qtbot.waitUntil(lambda: told == [tmp_path / "model.gguf", folder])
     assert composer.attachments == ()
     assert window.refused == []
+
+
+def test_a_file_has_the_same_tokens_while_the_question_beside_it_is_written(composer: Any) -> None:
+    composer.set_draft("", (Attachment("a.txt", "x" * 600),))
+    chip = composer.files.chips[0]
+    composer.show_cost(DraftCost(180, 0, 150, 8192, about=True))
+    assert chip.details == "600 B · about 150 tokens"
+    composer.show_cost(DraftCost(258, 0, 228, 8192, characters=600))
+    assert chip.details == "600 B · about 228 tokens"
+    composer.set_text("Why is it so?" * 20)
+    composer.show_cost(DraftCost(300, 0, 270, 8192, characters=600))  # of the draft as it was
+    assert chip.details == "600 B · about 228 tokens"
+    composer.show_cost(DraftCost(300, 0, 270, 8192, characters=860))
+    assert chip.details == "600 B · about 228 tokens"
+    composer.show_cost(None)  # another model, say
+    composer.show_cost(DraftCost(300, 0, 860, 8192, characters=860))
+    assert chip.details == "600 B · about 600 tokens"
 
 
 def test_a_chip_says_what_it_costs_and_is_removed_by_mouse_or_key(composer: Any) -> None:
