@@ -87,4 +87,4 @@ class Removal(QObject):
         return session is not None and session.undelete(thing)
 
     def _offer_undo(self, sentence: str, action: Callable[[], None]) -> None:
-        self.notice.emit(Notice(sentence, "", translate("removal", "Undo"), action, lapses=True))
+        self.notice.emit(Notice(sentence, "", translate("removal", "Undo"), action, lapses=True, undoes=True))
