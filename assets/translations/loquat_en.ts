@@ -27,6 +27,13 @@
             <numerusform>This edit recomputes %Ln tokens</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>This edit recomputes about %Ln tokens</source>
+        <translation>
+            <numerusform>This edit recomputes about %Ln token</numerusform>
+            <numerusform>This edit recomputes about %Ln tokens</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>memory_values</name>

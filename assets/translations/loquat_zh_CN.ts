@@ -1134,6 +1134,10 @@
         <translation>发送将读取 1 个新词元，约 {time}</translation>
     </message>
     <message>
+        <source>Sending reads about {count} new tokens</source>
+        <translation>发送将读取约 {count} 个新词元</translation>
+    </message>
+    <message>
         <source>Sending reads {count} new tokens</source>
         <translation>发送将读取 {count} 个新词元</translation>
     </message>
@@ -1147,6 +1151,12 @@
             <numerusform>此编辑将重新计算 %Ln 个词元</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>This edit recomputes about %Ln tokens</source>
+        <translation>
+            <numerusform>此编辑将重新计算约 %Ln 个词元</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Too long</source>
         <translation>过长</translation>
@@ -1156,8 +1166,20 @@
         <translation>超出上下文</translation>
     </message>
     <message>
+        <source>Too long: about {count} tokens, and the context holds {limit}</source>
+        <translation>过长：约 {count} 个词元，而上下文只能容纳 {limit} 个</translation>
+    </message>
+    <message>
         <source>Too long: {count} tokens, and the context holds {limit}</source>
         <translation>过长：{count} 个词元，而上下文只能容纳 {limit} 个</translation>
+    </message>
+    <message>
+        <source>about {count} new</source>
+        <translation>新增约 {count}</translation>
+    </message>
+    <message>
+        <source>about {left} of {limit} left</source>
+        <translation>剩余约 {left} / {limit}</translation>
     </message>
     <message>
         <source>{count} earlier messages will not be read</source>
