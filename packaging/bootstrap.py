@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 import system_libraries
-from pip_progress import Progress
+from pip_progress import Progress, counted
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -193,9 +193,9 @@ def install(extras: list[str]) -> None:
         if pip:
             run_pip([pip], lock, started, raw=False)
         target = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
-        run_pip(["--editable", target], lock, started, raw=bool(pip))
+        count = run_pip(["--editable", target], lock, started, raw=bool(pip))
         write_stamp(extras)
-        say(f"Installed {len(installed_packages())} packages in {time.monotonic() - started:.0f} s.")
+        say(f"Installed {counted(count)} in {time.monotonic() - started:.0f} s.")
 
 
 def _usable() -> bool:
@@ -234,8 +234,8 @@ def pinned_pip() -> str | None:
     return next((pin for pin in dependencies if re.match(r"pip\s*==", pin)), None)
 
 
-def run_pip(arguments: list[str], lock: IO[str], started: float, *, raw: bool) -> None:
-    """Run `pip install` with its output in the log, and show the progress read from there."""
+def run_pip(arguments: list[str], lock: IO[str], started: float, *, raw: bool) -> int:
+    """Run `pip install` with its output in the log, and show the progress read from there; the packages installed."""
     bar = "raw" if raw else "off"  # "raw" is known from pip 24.1 on
     command = [str(PYTHON), "-m", "pip", "install", "--no-input", "--no-user", "--progress-bar", bar, *arguments]
     progress = Progress(started, installed_packages)
@@ -251,6 +251,7 @@ def run_pip(arguments: list[str], lock: IO[str], started: float, *, raw: bool) -
             progress.end()
     if child.returncode:
         raise Trouble(explain(LOG.read_text(encoding="utf-8", errors="replace")))
+    return len(progress.to_install)
 
 
 def _follow(child: subprocess.Popen[bytes], reader: IO[str], progress: Progress) -> None:

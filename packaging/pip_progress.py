@@ -48,7 +48,8 @@ class Progress:
     def text(self) -> str:
         """The state in a few words, without the seconds."""
         if not self.to_install:
-            return f"Finding and downloading: {self.seen} packages so far, {self.package or 'pip'}{self.megabytes}"
+            found = f": {counted(self.seen)} so far" if self.seen else ""
+            return f"Finding and downloading{found}{self.package and f', {self.package}'}{self.megabytes}"
         fresh = {_plain(name.split("-")[0]) for name in set(self.installed()) - self.had}
         done = sum(_plain(name) in fresh for name in self.to_install)
         total = len(self.to_install)
@@ -69,6 +70,11 @@ class Progress:
         """Leave the terminal's line empty."""
         if self.terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def counted(packages: int) -> str:
+    """A number of packages in words."""
+    return f"{packages} package{'s' * (packages != 1)}"
 
 
 def _plain(name: str) -> str:
