@@ -44,6 +44,9 @@ class ChatColumn(QWidget):
 
     Args:
         make: Makes the view of the slot at an index, as a child of this widget.
+
+    Attributes:
+        head: Pixels at the top over which something lies: the first message begins below them.
     """
 
     def __init__(self, theme: Theme, make: Callable[[int], MessageView]) -> None:
@@ -53,6 +56,7 @@ class ChatColumn(QWidget):
         self._tops: list[int] = []
         self._room = COLUMN
         self.left_out_count = 0
+        self.head = 0
         self.waits = False
         self.waiting = WaitingLine(theme, self)
         self.waiting.hide()
@@ -77,6 +81,11 @@ class ChatColumn(QWidget):
     def column_width(self) -> int:
         """The width of the messages."""
         return max(200, min(COLUMN, self._room - 2 * MARGIN))
+
+    @property
+    def right(self) -> int:
+        """Where the messages end at the right."""
+        return self._left() + self.column_width
 
     def views(self) -> tuple[MessageView, ...]:
         """The views that have been made, from top to bottom."""
@@ -167,7 +176,7 @@ class ChatColumn(QWidget):
 
     def place_all(self) -> None:
         """Place all messages, one below the other."""
-        width, left, y = self.column_width, self._left(), _TOP
+        width, left, y = self.column_width, self._left(), max(_TOP, self.head)
         self.left_out.setVisible(0 < self.left_out_count < len(self._slots))
         self._tops = []
         for index, slot in enumerate(self._slots):

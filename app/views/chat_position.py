@@ -90,6 +90,20 @@ class ChatPosition(QObject):
             self.arrange()
         self.settle()
 
+    def set_head(self, head: int) -> None:
+        """Begin so many pixels lower; a reader who is at the very top stays there and so sees the first message."""
+        if head == self._column.head:
+            return
+        at_top = self._bar.value() == 0
+        self._column.head = head
+        if at_top:
+            self._following = False
+        self.arrange()
+        if at_top:
+            self._go_to(0)
+            self._anchor = self._seen_first()
+            self.settle()
+
     @property
     def room(self) -> int:
         """Pixels that can be seen well at once."""

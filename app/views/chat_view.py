@@ -254,12 +254,17 @@ class ChatView(QScrollArea):
         selected = self._selection.text
         self._place_overlays()
         self._find_bar.open(selected if selected and "\n" not in selected and len(selected) < 100 else "")
+        self._keep_head_free()
         self._look_for(self._find_bar.field.text())
 
     def close_find(self) -> None:
         """Close that bar."""
         if self._find_bar.isVisible():
+            inside = self._find_bar.focusWidget()
+            if inside is not None:
+                inside.clearFocus()  # or Qt gives the focus to some message and scrolls to it
             self._find_bar.hide()
+            self._keep_head_free()
             self.find_closed.emit()
         self._find.clear()
 
@@ -320,6 +325,7 @@ class ChatView(QScrollArea):
         super().resizeEvent(event)
         self._position.arrange()
         self._place_overlays()
+        self._keep_head_free()
 
     def mouseReleaseEvent(self, event: QEvent) -> None:
         self._selection.release()
@@ -330,6 +336,12 @@ class ChatView(QScrollArea):
         wanted = self._find_bar.sizeHint()
         width = min(wanted.width(), size.width() - 2 * _FIND_GAP)
         self._find_bar.setGeometry(size.width() - width - _FIND_GAP, _FIND_GAP, width, wanted.height())
+
+    def _keep_head_free(self) -> None:
+        """Where the bar with the words to find lies over the messages, the first one begins below it."""
+        bar = self._find_bar
+        covers = not bar.isHidden() and bar.x() < self._column.right
+        self._position.set_head(bar.y() + bar.height() + _FIND_GAP if covers else 0)
 
     def _show_jump(self) -> None:
         self._jump.setVisible(self._position.away)

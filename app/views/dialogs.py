@@ -5,19 +5,36 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QUrl
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFocusEvent, QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
-from app.views.controls import Label
+from app.views.controls import Label, show_property
 
+_REASON: Final = Qt.FocusReason
+_BY_KEYBOARD: Final = (_REASON.TabFocusReason, _REASON.BacktabFocusReason, _REASON.ShortcutFocusReason)
+_BACK: Final = (_REASON.ActiveWindowFocusReason, _REASON.PopupFocusReason)  # it had the focus before
 _OPENED: Final = ("http", "https", "mailto")
+
+
+class _PrimaryButton(QPushButton):
+    """Shows a ring only where the keyboard came to it: the focus of a dialog that opens by mouse needs none."""
+
+    def __init__(self, label: str, parent: QWidget) -> None:
+        super().__init__(label, parent)
+        self.setProperty("reached", False)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if event.reason() not in _BACK:
+            # A dialog that is shown tells its default button of a Tab that nobody pressed, before it has the focus.
+            show_property(self, "reached", event.reason() in _BY_KEYBOARD and self.hasFocus())
+        super().focusInEvent(event)
 
 
 def make_button(theme: Theme, label: str, parent: QWidget, primary: bool = False) -> QPushButton:
     """A button of a dialog; the primary one is filled with the accent."""
-    button = QPushButton(label, parent)
+    button = _PrimaryButton(label, parent) if primary else QPushButton(label, parent)
     button.setObjectName("send" if primary else "quiet")
     button.setFont(theme.font("button" if primary else "list"))
     button.setAutoDefault(False)
@@ -71,12 +88,13 @@ class SheetDialog(QDialog):
         self.column.addSpacing(4)
         self.column.addWidget(Label(self._theme, text, "small", "muted"))
 
-    def add_button(self, label: str, primary: bool = False) -> QPushButton:
-        """A button at the right; the primary one is what Enter presses."""
+    def add_button(self, label: str, primary: bool = False, default: bool | None = None) -> QPushButton:
+        """A button at the right; the primary one is what Enter presses, unless `default` says otherwise."""
         button = make_button(self._theme, label, self, primary)
-        button.setDefault(primary)
-        button.setAutoDefault(primary)
-        if primary:
+        pressed = primary if default is None else default
+        button.setDefault(pressed)
+        button.setAutoDefault(pressed or primary)
+        if pressed:
             button.setFocus()
         self._buttons.addWidget(button)
         return button
@@ -88,13 +106,13 @@ class SheetDialog(QDialog):
 
 
 class ConfirmDialog(SheetDialog):
-    """Asks before something that cannot be undone; accepted means that it may be done."""
+    """Asks before something that cannot be undone; accepted means that it may be done. Enter cancels."""
 
     def __init__(self, theme: Theme, title: str, sentence: str, action: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, title, sentence, parent)
         self.setMinimumWidth(theme.wide(400))
-        cancel = self.add_button(translate("dialogs", "Cancel"))
-        self.confirm_button = self.add_button(action, primary=True)
+        self.cancel_button = cancel = self.add_button(translate("dialogs", "Cancel"), default=True)
+        self.confirm_button = self.add_button(action, primary=True, default=False)
         cancel.clicked.connect(self.reject)
         self.confirm_button.clicked.connect(self.accept)
         self.finish_layout()

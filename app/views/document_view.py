@@ -317,23 +317,26 @@ class DocumentView(QWidget):
         font = self._theme.font("body")
         painter.setFont(font)
         painter.setPen(self._marker_color(marker))
-        width = _BOX if marker in (TODO, DONE) else painter.fontMetrics().horizontalAdvance(marker)
+        side = self._theme.wide(_BOX)
+        width = side if marker in (TODO, DONE) else painter.fontMetrics().horizontalAdvance(marker)
         left = self.width() - right + _MARKER_GAP if self._mirrored else right - _MARKER_GAP - width
         if marker in (TODO, DONE):
-            self._paint_box(painter, QPointF(left, self._first_baseline() - _BOX + 1), marker == DONE)
+            self._paint_box(painter, QPointF(left, self._first_baseline() - side + 1), marker == DONE)
         else:
             painter.drawText(QPointF(left, self._first_baseline()), marker)
 
     def _paint_box(self, painter: QPainter, corner: QPointF, done: bool) -> None:
-        box = QRectF(corner.x() + 0.5, round(corner.y()) + 0.5, _BOX - 1, _BOX - 1)
+        side = self._theme.wide(_BOX)
+        scale = side / _BOX
+        box = QRectF(corner.x() + 0.5, round(corner.y()) + 0.5, side - 1, side - 1)
         painter.setPen(QPen(self._theme.color("accent_fill" if done else "faint"), 1.3))
         painter.setBrush(self._theme.color("accent_fill") if done else Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(box, 3.5, 3.5)
+        painter.drawRoundedRect(box, 3.5 * scale, 3.5 * scale)
         if done:
-            tick = QPainterPath(box.topLeft() + QPointF(3, 6.2))
-            tick.lineTo(box.topLeft() + QPointF(5.2, 8.6))
-            tick.lineTo(box.topLeft() + QPointF(9.2, 3.6))
-            painter.setPen(QPen(self._theme.color("on_accent"), 1.6))
+            tick = QPainterPath(box.topLeft() + QPointF(3, 6.2) * scale)
+            tick.lineTo(box.topLeft() + QPointF(5.2, 8.6) * scale)
+            tick.lineTo(box.topLeft() + QPointF(9.2, 3.6) * scale)
+            painter.setPen(QPen(self._theme.color("on_accent"), 1.6 * scale))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawPath(tick)
 

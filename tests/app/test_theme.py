@@ -38,6 +38,7 @@ READ = [
 
 # (part of a control or chart, what it stands on); WCAG 2.1 AA for what is no text
 SEEN = [(part, ground) for part in ("accent", "generated", "accent_fill") for ground in ("background", "surface")]
+EDGES = [("edge", ground) for ground in ("background", "surface")]  # of a button that has nothing else
 ACCENTS = hues(ASSETS / "themes")
 
 
@@ -48,6 +49,11 @@ def test_what_must_be_read_has_contrast_in_every_accent(name: str, accent: str) 
     poor = [(ink, ground) for ink, ground in READ if contrast(tokens[ink], tokens[ground]) < 4.5]
     poor += [(part, ground) for part, ground in SEEN if contrast(tokens[part], tokens[ground]) < 3]
     assert poor == []
+
+
+def test_in_the_dark_a_quiet_button_is_told_by_its_border() -> None:
+    tokens = Tokens.load("dark").values
+    assert [part for part, ground in EDGES if contrast(tokens[part], tokens[ground]) < 3] == []
 
 
 def test_contrast_is_measured_as_wcag_says() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
@@ -81,11 +82,12 @@ def test_the_first_match_is_looked_for_from_what_is_seen(chat: ChatView, qtbot: 
 
 def test_what_is_not_there_is_said(chat: ChatView, qtbot: Any) -> None:
     chat.show_thread(thread(11, {}), LiveTurn())
-    before = chat.verticalScrollBar().value()
+    bar = chat.verticalScrollBar()
+    before = bar.maximum() - bar.value()
     type_words(chat, qtbot, "zzz")
     assert chat.find_bar.count == "Nothing found"
     assert not chat.find_bar.next_button.isEnabled()
-    assert chat.verticalScrollBar().value() == before
+    assert bar.maximum() - bar.value() == before
 
 
 def test_an_answer_that_grows_is_looked_through_when_it_has_ended(chat: ChatView, qtbot: Any) -> None:
@@ -161,3 +163,27 @@ def test_looking_through_five_megabytes_holds_nothing_up(chat: ChatView, qtbot: 
     assert sorted(slices)[-3] < 0.05
     chat.close_find()
     assert not chat._find.counting
+
+
+@pytest.mark.parametrize("messages", [thread(30, {}), [question("Short?"), answer("Yes.")]], ids=["long", "short"])
+def test_the_first_message_can_be_read_below_the_bar(chat: ChatView, messages: list[StoredMessage]) -> None:
+    chat.resize(640, 600)
+    chat.show_thread(messages, LiveTurn())
+    chat.verticalScrollBar().setValue(0)
+    chat.show_find()
+    first = chat.message_views()[0]
+    assert first.mapTo(chat, QPoint()).y() >= chat.find_bar.geometry().bottom()
+    chat.close_find()
+    assert first.mapTo(chat.viewport(), QPoint()).y() == 24
+
+
+def test_the_bar_moves_nothing_that_is_read_further_down(chat: ChatView) -> None:
+    chat.resize(640, 600)
+    chat.show_thread(thread(30, {}), LiveTurn())
+    chat.verticalScrollBar().setValue(700)
+    view = next(view for view in chat.message_views() if view.mapTo(chat.viewport(), QPoint()).y() > 100)
+    before = view.mapTo(chat.viewport(), QPoint()).y()
+    chat.show_find()
+    assert view.mapTo(chat.viewport(), QPoint()).y() == before
+    chat.close_find()
+    assert view.mapTo(chat.viewport(), QPoint()).y() == before

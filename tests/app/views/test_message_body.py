@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from app.blocks import Code
 from app.markdown import parse
 from app.plain_text import Query
-from app.theme import Theme
+from app.theme import Look, Theme
 from app.views.code_view import CodeView
 from app.views.formula_view import FormulaView
 from app.views.formulas import OBJECT, Formulas
@@ -333,6 +333,17 @@ def test_boxes_of_tasks_take_the_place_of_bullets(make_body: Any, theme: Theme) 
     filled = [sum(i.pixelColor(x, y) == fill for x in range(36) for y in range(i.height())) for i in images]
     assert filled[0] > 50
     assert filled[1] < 20
+
+
+def test_boxes_of_tasks_grow_with_the_text(make_body: Any, theme: Theme) -> None:
+    fill, filled = theme.color("accent_fill"), []
+    for text_size in (100, 150):
+        theme.set_look(Look(text_size=text_size))
+        image = fresh(make_body, "- [x] done").grab().toImage()
+        columns = {x for x in range(36) for y in range(image.height()) if image.pixelColor(x, y) == fill}
+        filled.append(len(columns))
+    theme.set_look(Look())
+    assert filled[1] >= 1.4 * filled[0]
 
 
 def test_deeply_nested_text_is_shown_in_its_column(make_body: Any) -> None:

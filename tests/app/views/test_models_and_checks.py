@@ -117,5 +117,7 @@ def test_a_check_is_cancelled_or_gives_way_to_a_question(make_window: Any, qtbot
 def test_there_is_nothing_to_check_in_an_empty_chat(make_window: Any) -> None:
     window, world = make_window()
     start_check(window)
+    assert not window.notices.cards, "its entry in the menu is disabled"
+    world.conductor.commands.run("check_chat")
     assert "nothing to check" in window.notices.cards[0].notice.sentence
     assert world.worker.checks == []
