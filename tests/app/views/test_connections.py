@@ -250,7 +250,7 @@ def test_chats_go_out_to_a_file_and_come_back(make_window: Any, qtbot: Any, tmp_
     dialog = window.findChild(ExportDialog)
     path = tmp_path / "out.json"
     dialog.export_requested.emit("chat", "json", str(path))
-    qtbot.waitUntil(lambda: "1 conversation" in dialog.sentence_shown)
+    qtbot.waitUntil(lambda: "1 chat" in dialog.sentence_shown)
     dialog.reject()
     held = path.read_text("utf-8").replace(world.session.conversation.id, "0" * 32)
     path.write_text(held.replace('"One"', '"Another"'), "utf-8")
@@ -291,11 +291,11 @@ def test_a_transfer_that_was_given_up_is_not_taken_for_the_next_one(
     transfers.export_current()
     dialog = window.findChild(ExportDialog)
     dialog.export_requested.emit("chat", "json", str(tmp_path / "second.json"))
-    qtbot.waitUntil(lambda: "1 conversation" in dialog.sentence_shown)
+    qtbot.waitUntil(lambda: "1 chat" in dialog.sentence_shown)
     gate.set()
     qtbot.waitUntil(lambda: not transfers._jobs)
     assert left.is_set()
-    assert "1 conversation" in dialog.sentence_shown
+    assert "1 chat" in dialog.sentence_shown
     dialog.reject()
 
 
@@ -511,3 +511,19 @@ def type_into_a_new_chat(window: MainWindow) -> None:
         for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
             event = QKeyEvent(kind, 0, Qt.KeyboardModifier.NoModifier, letter)
             QApplication.postEvent(QApplication.focusWidget() or window, event)
+
+
+def test_a_question_given_up_while_it_waits_can_be_asked_again_after_a_restart(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window(Reply(gate=threading.Semaphore(0), prefill_gate=threading.Semaphore(0)))
+    QTest.keyClicks(window.composer.editor, "Why?")
+    QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
+    assert not window.chat.message_views()[0].action_row.retry.isVisible()
+    QTest.keyClick(window.composer.editor, Qt.Key.Key_Escape)
+    assert window.chat.message_views()[0].action_row.retry.isVisible()
+    window.close()
+    world.close()
+    again, world = make_window(Reply())
+    QTest.mouseClick(again.chat.message_views()[0].action_row.retry, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert contents(world) == ["Why?", "It is **so**."]
+    assert again.composer.editor.hasFocus()
