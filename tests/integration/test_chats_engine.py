@@ -9,6 +9,7 @@ import pytest
 from app.chats import Chats
 from app.draft import Draft
 from app.engine_bridge import EngineBridge
+from app.gui_probe import GuiProbe
 from app.records import Attachment
 from app.settings import Settings
 from app.store import Store
@@ -120,3 +121,28 @@ def test_naming_a_chat_changes_no_token_of_what_follows(qtbot, chats):
     chats._settings.set("auto_title", False)
     answered(qtbot, chats, "one")
     assert answered(qtbot, chats, TEXT).token_ids == named.token_ids
+
+
+def test_a_chat_with_five_megabytes_is_asked_opened_and_gone_on_with_without_a_freeze(qtbot, chats):
+    """Tokenised whole, such a text holds the interpreter's lock, and with it the window, for six seconds."""
+    huge = Attachment("log.txt", "many words and other things in it 123 " * 130_000)
+    probe = GuiProbe()
+    probe.start("asked")
+    chats.draft_changed("Why?", (huge,))
+    assert chats.costs[-1].about
+    assert chats.current.send("Why?", (huge,))
+    qtbot.waitUntil(lambda: not chats.current.busy, timeout=PATIENCE_MS)
+    first = chats.current.conversation.id
+    probe.mark("opened")
+    chats.new()
+    chats.open(first)
+    chats.draft_changed(TEXT)
+    qtbot.waitUntil(lambda: bool(chats.costs) and chats.costs[-1] is not None, timeout=PATIENCE_MS)
+    assert chats.costs[-1].about and chats.costs[-1].prompt_tokens > 1_000_000
+    probe.mark("gone on with")
+    assert chats.current.send("And then?")
+    qtbot.waitUntil(lambda: not chats.current.busy, timeout=PATIENCE_MS)
+    qtbot.wait(50)
+    probe.stop()
+    assert all(" has about 1,2" in notice.sentence for notice in chats.notices) and len(chats.notices) == 2
+    assert probe.longest()[1] < 1_000, "milliseconds: on a busy machine a tick may well be late by some hundreds"
