@@ -9,12 +9,11 @@ def left_out(count: int) -> str:
     """So many of the oldest messages were not read."""
     one = translate(
         "chat_words",
-        "This conversation is longer than the model can hold: the oldest message was not read for the last answer.",
+        "This chat is longer than the model can hold: the oldest message was not read for the last answer.",
     )
     many = translate(
         "chat_words",
-        "This conversation is longer than the model can hold: the %Ln oldest messages were not read for the last "
-        "answer.",
+        "This chat is longer than the model can hold: the %Ln oldest messages were not read for the last answer.",
         count,
     )
     return one if count == 1 else many

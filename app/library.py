@@ -74,7 +74,7 @@ class Library(QObject):
         """Give a conversation a title."""
         title = " ".join(title.split())
         if not title:
-            self.refused.emit(translate("library", "A conversation needs a title of at least one character."))
+            self.refused.emit(translate("library", "A chat needs a title of at least one character."))
         elif self._change(conversation_id, title=title, titled=True):
             self._store.rename(conversation_id, title)
 

@@ -156,7 +156,7 @@ def refuse_newer(db: sqlite3.Connection, steps: Sequence[str] = STEPS) -> int:
     if current > len(steps):
         sentence = translate(
             "migrations",
-            "Your conversations were saved by a newer version of Loquat. Please update Loquat to open them.",
+            "Your chats were saved by a newer version of Loquat. Please update Loquat to open them.",
         )
         raise StoreTooNew(sentence, f"schema version {current}, this program knows {len(steps)}")
     return current

@@ -170,19 +170,19 @@ def sentence_about(rescue: Rescue, aside: Path) -> str:
     if not rescue.conversations:
         sentence = translate(
             "recover",
-            "The saved conversations were damaged and could not be read. The damaged file was kept as {file}.",
+            "The saved chats were damaged and could not be read. The damaged file was kept as {file}.",
         )
         return sentence.format(file=aside)
     sentence = translate(
         "recover",
-        "The saved conversations were damaged. {conversations} with {messages} could be read and are here; {lost}. "
+        "The saved chats were damaged. {conversations} with {messages} could be read and are here; {lost}. "
         "The damaged file was kept as {file}.",
     )
     lost = translate("recover", "others may be missing")
     if rescue.lost:
         lost = translate("recover", "at least %Ln messages are lost", rescue.lost)
     return sentence.format(
-        conversations=translate("recover", "%Ln conversations", rescue.conversations),
+        conversations=translate("recover", "%Ln chats", rescue.conversations),
         messages=translate("recover", "%Ln messages", rescue.messages),
         lost=lost,
         file=aside,
@@ -196,7 +196,7 @@ def _traces(traces: Mapping[str, str], messages: list[StoredMessage]) -> dict[st
 def _owner(conversation_id: str, messages: list[StoredMessage]) -> Conversation:
     """The conversation that messages belonged to, where only they are left."""
     asked = next((message.content for message in messages if message.role == "user"), "")
-    title = title_from(asked) or translate("recover", "Recovered conversation")
+    title = title_from(asked) or translate("recover", "Recovered chat")
     times = [message.created_at for message in messages]
     return Conversation(conversation_id, title, min(times), max(times), started_on="", titled=True)
 

@@ -123,7 +123,7 @@ class Search(QObject):
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_INTERRUPT:
                 log.warning("a search failed: %s", error)
-            return translate("search", "The conversations cannot be searched at the moment.")
+            return translate("search", "The chats cannot be searched at the moment.")
 
     def _connection(self) -> sqlite3.Connection:
         if self._db is None:

@@ -165,7 +165,7 @@ class Store:
             return self._db.execute(query, values).fetchall()
         except sqlite3.Error as error:
             suspect(self.path, error)
-            sentence = translate("store", "Conversations cannot be read from the disk. Please restart Loquat.")
+            sentence = translate("store", "Chats cannot be read from the disk. Please restart Loquat.")
             raise StoreError(sentence, str(error)) from error
 
     def create(self, title: str = "") -> Conversation:
@@ -302,7 +302,7 @@ class Store:
         self._writer.put(Job(tuple(statements), done=done))
         while not over.wait(POLL_S):
             if not self._writer.alive:
-                raise StoreError(translate("store", "The conversations were closed before this was done."))
+                raise StoreError(translate("store", "The chats were closed before this was done."))
         if errors[0] is not None:
             raise errors[0]
 
@@ -360,9 +360,7 @@ def _replace_damaged(path: Path) -> str:
 
 
 def _unusable(path: Path, error: Exception) -> StoreError:
-    sentence = translate(
-        "store", "Conversations cannot be kept in {folder}. Please check that the folder can be written to."
-    )
+    sentence = translate("store", "Chats cannot be kept in {folder}. Please check that the folder can be written to.")
     return StoreError(sentence.format(folder=path.parent), f"{type(error).__name__}: {error}")
 
 

@@ -289,7 +289,7 @@ def refusal(wanted: MemoryPlan, largest: MemoryPlan | None) -> str:
 def _setting(of: MemoryPlan) -> str:
     if of.conversations == 1:
         return f"a context of {of.context:,} tokens ({of.kv_dtype})"
-    return f"{of.conversations:,} conversations of {of.context:,} tokens ({of.kv_dtype})"
+    return f"{of.conversations:,} chats of {of.context:,} tokens ({of.kv_dtype})"
 
 
 def _most_tokens(footprint: Footprint, free: int, conversations: int) -> int:

@@ -150,7 +150,7 @@ class PromptBuilder:
                 **{"bos_token": "", "eos_token": "", **self.tokenizer.special, **wishes},
             )
         except Exception as error:  # a template is foreign code and can fail in any way
-            raise BadRequest(f"The model's chat template refuses this conversation: {error}.", repr(error)) from error
+            raise BadRequest(f"The model's chat template refuses this chat: {error}.", repr(error)) from error
 
     def _splice(self, text: str, mark: str, spliced: Sequence[list[int]]) -> list[int]:
         """Tokenise the text between the marks and put the known ids in their places."""

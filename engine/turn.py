@@ -44,7 +44,7 @@ def check_fits(model: LoadedModel, request: ChatRequest) -> None:
     limit = model.runner.context_limit
     if about := about_prompt(request, limit):
         raise ContextFull(
-            f"This conversation has about {about:,} tokens, but the model can hold {limit:,}; "
+            f"This chat has about {about:,} tokens, but the model can hold {limit:,}; "
             "shorten the message or start a new chat."
         )
 
@@ -144,7 +144,7 @@ class Turn:
         limit = self._model.runner.context_limit
         if tokens >= limit:
             raise ContextFull(
-                f"This conversation has {tokens:,} tokens, but the model can hold {limit:,}; "
+                f"This chat has {tokens:,} tokens, but the model can hold {limit:,}; "
                 "shorten the message or start a new chat."
             )
 

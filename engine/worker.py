@@ -391,5 +391,5 @@ class Worker:
 
 
 def _bug(error: Exception) -> EngineError:
-    sentence = "Something went wrong inside Loquat; the conversation is saved, and asking again may work."
+    sentence = "Something went wrong inside Loquat; the chat is saved, and asking again may work."
     return EngineError(sentence, "".join(traceback.format_exception(error)))

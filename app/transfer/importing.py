@@ -86,9 +86,9 @@ class _Import:
         title = text(mapping(value).get("title"))
         tree = tree_of(value)
         if tree is None:
-            self._skip(title, translate("transfer", "This is no conversation that Loquat knows."))
+            self._skip(title, translate("transfer", "This is no chat that Loquat knows."))
         elif not tree.messages:
-            self._skip(title, translate("transfer", "This conversation is empty."))
+            self._skip(title, translate("transfer", "This chat is empty."))
         elif staging.add(named(tree)):
             return
         else:
@@ -127,5 +127,5 @@ def _refuse_newer(header: dict[str, Any]) -> None:
 def _nothing_found() -> str:
     return translate(
         "transfer",
-        "There are no conversations in {file}. Loquat reads its own exports, ChatGPT's and Open WebUI's.",
+        "There are no chats in {file}. Loquat reads its own exports, ChatGPT's and Open WebUI's.",
     )

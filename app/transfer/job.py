@@ -124,4 +124,4 @@ def _sentence(error: Exception) -> str:
         return translate("transfer", "There is not enough room on the disk. Nothing was changed.")
     if isinstance(error, OSError):
         return translate("transfer", "The file cannot be read or written. Please check its folder and try again.")
-    return translate("transfer", "The conversations cannot be read or written at the moment. Nothing was changed.")
+    return translate("transfer", "The chats cannot be read or written at the moment. Nothing was changed.")

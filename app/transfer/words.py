@@ -12,7 +12,7 @@ def import_sentence(result: TransferResult) -> str:
         return translate("transfer", "The import was cancelled. Nothing was added.")
     if result.problem:
         return result.problem
-    parts = [translate("transfer", "%Ln conversations imported.", result.count)]
+    parts = [translate("transfer", "%Ln chats imported.", result.count)]
     if result.already_here:
         parts.append(translate("transfer", "%Ln already here.", result.already_here))
     if result.skipped_count:
@@ -26,5 +26,5 @@ def export_sentence(result: TransferResult) -> str:
         return translate("transfer", "The export was cancelled.")
     if result.problem:
         return result.problem
-    done = translate("transfer", "%Ln conversations exported to {file}.", result.count)
+    done = translate("transfer", "%Ln chats exported to {file}.", result.count)
     return done.format(file=result.path.name)

@@ -89,7 +89,7 @@ class ChatHeader(QFrame):
         self._info: ModelInfo | None = None
         self._models: tuple[InstalledModel, ...] = ()
         self._servers: tuple[RemoteServer, ...] = ()
-        fold = translate("chat_header", "Show or hide the conversations (Ctrl+B)")
+        fold = translate("chat_header", "Show or hide the chats (Ctrl+B)")
         self._fold = IconButton(theme, "sidebar", fold, self)
         self._title = TitleField(theme, self)
         self._chip = Chip(theme, self)

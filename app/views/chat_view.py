@@ -61,7 +61,7 @@ class ChatView(QScrollArea):
         self._find = ChatFind(self._column, self)
         self.setWidget(self._column)
         self.setObjectName("chat")
-        self.setAccessibleName(translate("chat_view", "Conversation"))
+        self.setAccessibleName(translate("chat_view", "Chat"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._jump = JumpButton(theme, translate("chat_view", "Jump to the latest (Ctrl+End)"), self)

@@ -37,7 +37,7 @@ def _saved(saved: bool) -> str:
     if saved:
         return translate(
             "crash_dialog",
-            "Your conversations were saved first. You can go on, or restart Loquat if something looks wrong.",
+            "Your chats were saved first. You can go on, or restart Loquat if something looks wrong.",
         )
     return translate(
         "crash_dialog", "Not everything could be saved. Please copy what you need before you close Loquat."

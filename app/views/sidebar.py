@@ -113,7 +113,7 @@ class Sidebar(QFrame):
         self._listing = Listing()
         self._new = _NewChatButton(theme, self)
         self._search = SearchField(theme, self)
-        self._list = ConversationList(theme, translate("sidebar", "Conversations"), self)
+        self._list = ConversationList(theme, translate("sidebar", "Chats"), self)
         self._archive = ArchivePage(theme, self)
         self._results = SearchResults(theme, lambda: self._list.conversations.now, self)
         self._empty = _sentence(theme)
@@ -160,7 +160,7 @@ class Sidebar(QFrame):
     def _lay_out(self) -> None:
         for page in (self._list, self._empty, self._archive, self._results, self._nothing):
             self._stack.addWidget(page)
-        self._empty.setText(translate("sidebar", "Your conversations will stand here.\nThey stay on this machine."))
+        self._empty.setText(translate("sidebar", "Your chats will stand here.\nThey stay on this machine."))
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12 - GUTTER, 8)
         column.setSpacing(8)

@@ -47,7 +47,7 @@ class TitleField(QWidget):
         self._editor = _Editor(self)
         self._editor.setObjectName("rename")
         self._editor.setFont(theme.font("title"))
-        self._editor.setAccessibleName(translate("title_field", "Title of the conversation"))
+        self._editor.setAccessibleName(translate("title_field", "Title of the chat"))
         self.setFixedHeight(theme.line(32))
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._label)

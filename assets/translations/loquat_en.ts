@@ -11,10 +11,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>This conversation is longer than the model can hold: the %Ln oldest messages were not read for the last answer.</source>
+        <source>This chat is longer than the model can hold: the %Ln oldest messages were not read for the last answer.</source>
         <translation>
-            <numerusform>This conversation is longer than the model can hold: the oldest message was not read for the last answer.</numerusform>
-            <numerusform>This conversation is longer than the model can hold: the %Ln oldest messages were not read for the last answer.</numerusform>
+            <numerusform>This chat is longer than the model can hold: the oldest message was not read for the last answer.</numerusform>
+            <numerusform>This chat is longer than the model can hold: the %Ln oldest messages were not read for the last answer.</numerusform>
         </translation>
     </message>
 </context>
@@ -48,10 +48,10 @@
 <context>
     <name>recover</name>
     <message numerus="yes">
-        <source>%Ln conversations</source>
+        <source>%Ln chats</source>
         <translation>
-            <numerusform>%Ln conversation</numerusform>
-            <numerusform>%Ln conversations</numerusform>
+            <numerusform>%Ln chat</numerusform>
+            <numerusform>%Ln chats</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -96,17 +96,17 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln conversations exported to {file}.</source>
+        <source>%Ln chats exported to {file}.</source>
         <translation>
-            <numerusform>%Ln conversation exported to {file}.</numerusform>
-            <numerusform>%Ln conversations exported to {file}.</numerusform>
+            <numerusform>%Ln chat exported to {file}.</numerusform>
+            <numerusform>%Ln chats exported to {file}.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln conversations imported.</source>
+        <source>%Ln chats imported.</source>
         <translation>
-            <numerusform>%Ln conversation imported.</numerusform>
-            <numerusform>%Ln conversations imported.</numerusform>
+            <numerusform>%Ln chat imported.</numerusform>
+            <numerusform>%Ln chats imported.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

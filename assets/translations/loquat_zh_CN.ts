@@ -760,7 +760,7 @@
         <translation>设置…</translation>
     </message>
     <message>
-        <source>Show or hide the conversations (Ctrl+B)</source>
+        <source>Show or hide the chats (Ctrl+B)</source>
         <translation>显示或隐藏对话列表（Ctrl+B）</translation>
     </message>
     <message>
@@ -842,7 +842,7 @@
 <context>
     <name>chat_view</name>
     <message>
-        <source>Conversation</source>
+        <source>Chat</source>
         <translation>对话</translation>
     </message>
     <message>
@@ -863,13 +863,13 @@
         <translation>已删除该消息。</translation>
     </message>
     <message numerus="yes">
-        <source>This conversation is longer than the model can hold: the %Ln oldest messages were not read for the last answer.</source>
+        <source>This chat is longer than the model can hold: the %Ln oldest messages were not read for the last answer.</source>
         <translation>
             <numerusform>此对话超出模型的容量：上一个回答没有读取最早的 %Ln 条消息。</numerusform>
         </translation>
     </message>
     <message>
-        <source>This conversation is longer than the model can hold: the oldest message was not read for the last answer.</source>
+        <source>This chat is longer than the model can hold: the oldest message was not read for the last answer.</source>
         <translation>此对话超出模型的容量：上一个回答没有读取最早的一条消息。</translation>
     </message>
 </context>
@@ -1236,7 +1236,7 @@
         <translation>发生了什么，供报告使用</translation>
     </message>
     <message>
-        <source>Your conversations were saved first. You can go on, or restart Loquat if something looks wrong.</source>
+        <source>Your chats were saved first. You can go on, or restart Loquat if something looks wrong.</source>
         <translation>你的对话已先行保存。可以继续使用；如有异常，请重新启动 Loquat。</translation>
     </message>
 </context>
@@ -1262,7 +1262,7 @@
         <translation>0 总是选最可能的词；数值越高越多样。</translation>
     </message>
     <message>
-        <source>A conversation goes on without being read again after a restart.</source>
+        <source>A chat goes on without being read again after a restart.</source>
         <translation>重新启动后，对话无需重新读取即可继续。</translation>
     </message>
     <message>
@@ -1346,7 +1346,7 @@
         <translation>上下文上限</translation>
     </message>
     <message>
-        <source>Conversations</source>
+        <source>Chats</source>
         <translation>对话</translation>
     </message>
     <message>
@@ -1482,7 +1482,7 @@
         <translation>苔绿</translation>
     </message>
     <message>
-        <source>Most tokens of a conversation; empty takes what the model and the memory allow.</source>
+        <source>Most tokens of a chat; empty takes what the model and the memory allow.</source>
         <translation>一个对话的最多词元数；留空则取模型和内存允许的最大值。</translation>
     </message>
     <message>
@@ -1518,7 +1518,7 @@
         <translation>玫瑰</translation>
     </message>
     <message>
-        <source>Said to the model before a new conversation; conversations that have begun keep theirs.</source>
+        <source>Said to the model before a new chat; chats that have begun keep theirs.</source>
         <translation>在新对话之前告诉模型；已开始的对话保持不变。</translation>
     </message>
     <message>
@@ -1534,7 +1534,7 @@
         <translation>设定下面五个值：“精确”可重现，“模型自带”按其制作者的建议。</translation>
     </message>
     <message>
-        <source>Smaller ones let more of a conversation fit into memory, a little less exactly.</source>
+        <source>Smaller ones let more of a chat fit into memory, a little less exactly.</source>
         <translation>越小则内存中能容纳越长的对话，精度略低。</translation>
     </message>
     <message>
@@ -1606,7 +1606,7 @@
         <translation>提前读取已输入的内容，让回答更早开始。使用电池时不会。</translation>
     </message>
     <message>
-        <source>When a conversation outgrows the context</source>
+        <source>When a chat outgrows the context</source>
         <translation>对话超出上下文时</translation>
     </message>
 </context>
@@ -1773,7 +1773,7 @@
         <translation>保存的缓存与此模型不符。</translation>
     </message>
     <message>
-        <source>A saved conversation cache does not fit this model and is not used.</source>
+        <source>A saved chat cache does not fit this model and is not used.</source>
         <translation>保存的对话缓存与此模型不符，不会使用。</translation>
     </message>
     <message>
@@ -1817,7 +1817,7 @@
         <translation>正在为此处理器打包 {0}</translation>
     </message>
     <message>
-        <source>Something went wrong inside Loquat; the conversation is saved, and asking again may work.</source>
+        <source>Something went wrong inside Loquat; the chat is saved, and asking again may work.</source>
         <translation>Loquat 内部出错；对话已保存，再问一次也许可行。</translation>
     </message>
     <message>
@@ -1837,11 +1837,11 @@
         <translation>{0} 的附加词元与其分词器矛盾；请重新获取。</translation>
     </message>
     <message>
-        <source>The conversation has become longer than the {0} tokens this model can read.</source>
+        <source>The chat has become longer than the {0} tokens this model can read.</source>
         <translation>对话已超过此模型能读取的 {0} 个词元。</translation>
     </message>
     <message>
-        <source>The conversation is longer than the {0} tokens this model can read.</source>
+        <source>The chat is longer than the {0} tokens this model can read.</source>
         <translation>对话超过了此模型能读取的 {0} 个词元。</translation>
     </message>
     <message>
@@ -2053,7 +2053,7 @@
         <translation>模型 {0} 需要运行自带代码，Loquat 不会运行。</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template refuses this conversation: {0}.</source>
+        <source>The model&apos;s chat template refuses this chat: {0}.</source>
         <translation>模型的对话模板拒绝了此对话：{0}。</translation>
     </message>
     <message>
@@ -2549,15 +2549,15 @@
         <translation>设备 {1} 没有 {0} 格式；请从 {2} 中选择。</translation>
     </message>
     <message>
-        <source>This conversation has about {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
+        <source>This chat has about {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
         <translation>此对话约有 {0} 个词元，而模型只能容纳 {1} 个；请缩短消息或新建对话。</translation>
     </message>
     <message>
-        <source>This conversation has {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
+        <source>This chat has {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
         <translation>此对话有 {0} 个词元，而模型只能容纳 {1} 个；请缩短消息或新建对话。</translation>
     </message>
     <message>
-        <source>This conversation leaves no room for the experiment; try it in a shorter one.</source>
+        <source>This chat leaves no room for the experiment; try it in a shorter one.</source>
         <translation>此对话没有留下进行实验的空间；请在较短的对话中尝试。</translation>
     </message>
     <message>
@@ -2861,7 +2861,7 @@
         <translation>无法读取 {0}；请移除模型后重新添加。</translation>
     </message>
     <message>
-        <source>{0} conversations of {1} tokens ({2})</source>
+        <source>{0} chats of {1} tokens ({2})</source>
         <translation>{0} 个各 {1} 词元的对话（{2}）</translation>
     </message>
     <message>
@@ -2889,7 +2889,7 @@
         <translation>{0} 毫秒</translation>
     </message>
     <message>
-        <source>{0} of that is the conversation itself; a shorter one, or a smaller format for its cache, is faster.</source>
+        <source>{0} of that is the chat itself; a shorter one, or a smaller format for its cache, is faster.</source>
         <translation>其中 {0} 是对话本身；较短的对话或更小的缓存格式会更快。</translation>
     </message>
     <message>
@@ -3300,7 +3300,7 @@
 <context>
     <name>library</name>
     <message>
-        <source>A conversation needs a title of at least one character.</source>
+        <source>A chat needs a title of at least one character.</source>
         <translation>对话标题至少要有一个字符。</translation>
     </message>
     <message>
@@ -3578,7 +3578,7 @@
 <context>
     <name>migrations</name>
     <message>
-        <source>Your conversations were saved by a newer version of Loquat. Please update Loquat to open them.</source>
+        <source>Your chats were saved by a newer version of Loquat. Please update Loquat to open them.</source>
         <translation>你的对话由更新版本的 Loquat 保存。请更新 Loquat 以打开它们。</translation>
     </message>
 </context>
@@ -3711,7 +3711,7 @@
 <context>
     <name>recover</name>
     <message numerus="yes">
-        <source>%Ln conversations</source>
+        <source>%Ln chats</source>
         <translation>
             <numerusform>%Ln 个对话</numerusform>
         </translation>
@@ -3723,15 +3723,15 @@
         </translation>
     </message>
     <message>
-        <source>Recovered conversation</source>
+        <source>Recovered chat</source>
         <translation>恢复的对话</translation>
     </message>
     <message>
-        <source>The saved conversations were damaged and could not be read. The damaged file was kept as {file}.</source>
+        <source>The saved chats were damaged and could not be read. The damaged file was kept as {file}.</source>
         <translation>保存的对话已损坏，无法读取。损坏的文件已保留为 {file}。</translation>
     </message>
     <message>
-        <source>The saved conversations were damaged. {conversations} with {messages} could be read and are here; {lost}. The damaged file was kept as {file}.</source>
+        <source>The saved chats were damaged. {conversations} with {messages} could be read and are here; {lost}. The damaged file was kept as {file}.</source>
         <translation>保存的对话已损坏。{conversations}（{messages}）可以读取，已恢复；{lost}。损坏的文件保留为 {file}。</translation>
     </message>
     <message numerus="yes">
@@ -3793,7 +3793,7 @@
 <context>
     <name>search</name>
     <message>
-        <source>The conversations cannot be searched at the moment.</source>
+        <source>The chats cannot be searched at the moment.</source>
         <translation>目前无法搜索对话。</translation>
     </message>
 </context>
@@ -4080,7 +4080,7 @@
 <context>
     <name>sidebar</name>
     <message>
-        <source>Conversations</source>
+        <source>Chats</source>
         <translation>对话</translation>
     </message>
     <message>
@@ -4104,7 +4104,7 @@
         <translation>设置（Ctrl+,）</translation>
     </message>
     <message>
-        <source>Your conversations will stand here.
+        <source>Your chats will stand here.
 They stay on this machine.</source>
         <translation>你的对话会列在这里。
 它们只留在这台电脑上。</translation>
@@ -4269,15 +4269,15 @@ They stay on this machine.</source>
 <context>
     <name>store</name>
     <message>
-        <source>Conversations cannot be kept in {folder}. Please check that the folder can be written to.</source>
+        <source>Chats cannot be kept in {folder}. Please check that the folder can be written to.</source>
         <translation>无法在 {folder} 中保存对话。请检查该文件夹是否可写。</translation>
     </message>
     <message>
-        <source>Conversations cannot be read from the disk. Please restart Loquat.</source>
+        <source>Chats cannot be read from the disk. Please restart Loquat.</source>
         <translation>无法从磁盘读取对话。请重新启动 Loquat。</translation>
     </message>
     <message>
-        <source>The conversations were closed before this was done.</source>
+        <source>The chats were closed before this was done.</source>
         <translation>在完成之前对话已关闭。</translation>
     </message>
 </context>
@@ -4341,7 +4341,7 @@ They stay on this machine.</source>
 <context>
     <name>title_field</name>
     <message>
-        <source>Title of the conversation</source>
+        <source>Title of the chat</source>
         <translation>对话标题</translation>
     </message>
 </context>
@@ -4377,13 +4377,13 @@ They stay on this machine.</source>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln conversations exported to {file}.</source>
+        <source>%Ln chats exported to {file}.</source>
         <translation>
             <numerusform>已将 %Ln 个对话导出到 {file}。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln conversations imported.</source>
+        <source>%Ln chats imported.</source>
         <translation>
             <numerusform>已导入 %Ln 个对话。</numerusform>
         </translation>
@@ -4407,7 +4407,7 @@ They stay on this machine.</source>
         <translation>问题</translation>
     </message>
     <message>
-        <source>The conversations cannot be read or written at the moment. Nothing was changed.</source>
+        <source>The chats cannot be read or written at the moment. Nothing was changed.</source>
         <translation>目前无法读写对话。没有更改任何内容。</translation>
     </message>
     <message>
@@ -4423,7 +4423,7 @@ They stay on this machine.</source>
         <translation>导入已取消。没有添加任何内容。</translation>
     </message>
     <message>
-        <source>There are no conversations in {file}. Loquat reads its own exports, ChatGPT&apos;s and Open WebUI&apos;s.</source>
+        <source>There are no chats in {file}. Loquat reads its own exports, ChatGPT&apos;s and Open WebUI&apos;s.</source>
         <translation>{file} 中没有对话。Loquat 可读取自己的导出以及 ChatGPT 和 Open WebUI 的导出。</translation>
     </message>
     <message>
@@ -4435,7 +4435,7 @@ They stay on this machine.</source>
         <translation>磁盘空间不足。没有更改任何内容。</translation>
     </message>
     <message>
-        <source>This conversation is empty.</source>
+        <source>This chat is empty.</source>
         <translation>此对话是空的。</translation>
     </message>
     <message>
@@ -4443,7 +4443,7 @@ They stay on this machine.</source>
         <translation>此文件由更新版本的 Loquat 导出。请更新 Loquat。</translation>
     </message>
     <message>
-        <source>This is no conversation that Loquat knows.</source>
+        <source>This is no chat that Loquat knows.</source>
         <translation>这不是 Loquat 认识的对话。</translation>
     </message>
     <message>

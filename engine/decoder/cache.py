@@ -64,7 +64,7 @@ class KVCache:
         needed = self._length + count
         if needed > self.layout.context_limit:
             raise ContextFull(
-                f"The conversation is longer than the {self.layout.context_limit:,} tokens this model can read.",
+                f"The chat is longer than the {self.layout.context_limit:,} tokens this model can read.",
                 f"{self._length} held, {count} more wanted",
             )
         if needed > self.capacity:
@@ -145,5 +145,5 @@ def _exported_length(layout: CacheLayout, tensors: Mapping[str, Tensor]) -> int:
     found = {name: (tensor.dtype, tuple(tensor.shape)) for name, tensor in tensors.items()}
     if found != expected or not 0 <= length <= layout.context_limit:
         shapes = str(sorted(map(str, set(found.values()))))
-        raise BadModelFile("A saved conversation cache does not fit this model and is not used.", shapes)
+        raise BadModelFile("A saved chat cache does not fit this model and is not used.", shapes)
     return length

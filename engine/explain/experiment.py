@@ -53,7 +53,7 @@ def compare(
     check_fits(model, request)
     prompt = model.prompt.encode(request)
     if len(prompt) + tokens > model.runner.context_limit:
-        raise ContextFull("This conversation leaves no room for the experiment; try it in a shorter one.")
+        raise ContextFull("This chat leaves no room for the experiment; try it in a shorter one.")
     yield from _Experiment(model, prompt, handle, tokens).run(most_s)
 
 

@@ -231,10 +231,7 @@ def few_bits_already() -> str:
 
 def cache_is_read(share: float) -> str:
     """The conversation is longer than the model is large."""
-    return (
-        f"{_percent(share)} of that is the conversation itself; a shorter one, or a smaller format for its cache, "
-        "is faster."
-    )
+    return f"{_percent(share)} of that is the chat itself; a shorter one, or a smaller format for its cache, is faster."
 
 
 def step_work(step_ms: float, reading_ms: float) -> str:

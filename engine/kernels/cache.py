@@ -76,7 +76,7 @@ class KernelCache:
         needed = self.length + count
         if needed > self.shape.context_limit:
             raise ContextFull(
-                f"The conversation has become longer than the {self.shape.context_limit:,} tokens this model can read.",
+                f"The chat has become longer than the {self.shape.context_limit:,} tokens this model can read.",
                 f"{self.length} held, {count} more wanted",
             )
         if needed > self.capacity:
@@ -164,5 +164,5 @@ def _exported_length(shape: CacheShape, tensors: Mapping[str, Tensor]) -> int:
     length = int(found[2]) if len(found) == 4 else -1
     expected = {(torch.float16, shape.kv_heads, length, shape.head_dim)}
     if set(tensors) != names or shapes != expected or not 0 <= length <= shape.context_limit:
-        raise BadModelFile("A saved conversation cache does not fit this model and is not used.", str(shapes))
+        raise BadModelFile("A saved chat cache does not fit this model and is not used.", str(shapes))
     return length

@@ -130,7 +130,7 @@ def test_a_newer_database_is_refused_with_a_sentence(start, loquat_home):
     db.close()
     child = start()
     out, err = child.communicate(timeout=20)
-    sentence = "Your conversations were saved by a newer version of Loquat. Please update Loquat to open them."
+    sentence = "Your chats were saved by a newer version of Loquat. Please update Loquat to open them."
     assert (child.returncode, out, err) == (2, f"shown: {sentence} {loquat_home.database}\n", f"{sentence}\n")
 
 

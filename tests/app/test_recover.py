@@ -122,7 +122,7 @@ def test_what_can_be_read_of_a_damaged_database_is_there_again(sound, path, dama
     found = everything(store)
     assert len(found) >= least
     messages = {message.id for _, held, *_ in found.values() for message in held}
-    said = f"{len(found)} conversations with {len(messages)} messages could be read and are here"
+    said = f"{len(found)} chats with {len(messages)} messages could be read and are here"
     assert said in sentence if found else "could not be read" in sentence
     lost = re.search(r"at least (\d+) message", sentence)
     assert lost is None or 0 < int(lost[1]) <= 120 - len(messages)
@@ -154,7 +154,7 @@ def test_messages_that_lay_in_an_overwritten_page_are_said_to_be_lost(path):
     store.close()
     missing = len(chain) - len(found[1])
     assert missing > 0
-    assert f"1 conversation with {len(found[1])} messages could be read and are here; at least 1 message" in sentence
+    assert f"1 chat with {len(found[1])} messages could be read and are here; at least 1 message" in sentence
 
 
 @pytest.mark.expects_log("the database is damaged")
@@ -325,7 +325,7 @@ def test_damage_in_a_large_database_is_found_at_the_start_after_it_was_met(sound
         store.tree(store.conversations()[0].id)
     store.close()
     store, sentence = open_store(path)
-    assert "40 conversations with 120 messages could be read and are here; others may be missing." in sentence
+    assert "40 chats with 120 messages could be read and are here; others may be missing." in sentence
     assert everything(store) == sound[1]
     store.close()
 

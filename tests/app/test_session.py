@@ -188,7 +188,7 @@ def test_events_of_another_request_are_dropped(qtbot, ready_world):
 
 
 def test_a_failure_before_the_first_token_keeps_the_question_and_offers_a_retry(qtbot, ready_world):
-    error = ContextFull("This conversation is too long; please start a new one.", "8300 > 8192")
+    error = ContextFull("This chat is too long; please start a new one.", "8300 > 8192")
     world = ready_world(Reply(pieces=(), error=error), Reply(pieces=("now it works",)))
     told = ask(world, "long")
     qtbot.waitUntil(lambda: bool(told.failures))

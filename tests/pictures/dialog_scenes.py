@@ -129,8 +129,8 @@ def imported(stage: Stage) -> None:
     """What was read, and what was not."""
     stage.run("import_chats")
     skipped = (
-        Skipped("Holiday photos", translate("transfer", "This conversation is empty.")),
-        Skipped("Untitled", translate("transfer", "This is no conversation that Loquat knows.")),
+        Skipped("Holiday photos", translate("transfer", "This chat is empty.")),
+        Skipped("Untitled", translate("transfer", "This is no chat that Loquat knows.")),
     )
     path = Path("/home/me/Downloads/conversations.json")
     stage.of(ImportDialog).show_result(TransferResult(path, 212, 4, skipped, 2))

@@ -95,7 +95,7 @@ class Rows(QWidget):
         self._pairs: list[tuple[Label, Label]] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setVerticalSpacing(5)
+        self._grid.setVerticalSpacing(theme.wide(5))
         self._grid.setColumnStretch(0, 1)
 
     @property

@@ -58,10 +58,10 @@ def zipped(files, **values):
         (b"[1e999]", "damaged or not complete"),
         (b"[" * 10_000, "damaged or not complete"),
         (b'{"a":' * 10_000, "damaged or not complete"),
-        (b"{}", "no conversations in"),
-        (b"[]", "no conversations in"),
-        (b'{"format": "loquat", "version": 1, "folders": [], "conversations": []}', "no conversations in"),
-        (json.dumps({"name": "package", "version": "1.0", "files": ["a"]}).encode(), "no conversations in"),
+        (b"{}", "no chats in"),
+        (b"[]", "no chats in"),
+        (b'{"format": "loquat", "version": 1, "folders": [], "conversations": []}', "no chats in"),
+        (json.dumps({"name": "package", "version": "1.0", "files": ["a"]}).encode(), "no chats in"),
         (b"PK\x03\x04 no archive", "damaged or locked archive"),
         (zipped({"a.txt": "x"}), "no conversations.json in"),
         (zipped({"a.json": "[]", "b.json": "[]"}), "no conversations.json in"),
@@ -95,7 +95,7 @@ def test_what_is_no_conversation_is_told_and_the_rest_is_taken(take, store):
     assert (result.count, result.skipped_count) == (1, 5)
     assert [skipped.title for skipped in result.skipped] == ["", "", "", "Other", "Empty"]
     assert "empty" in result.skipped[-1].reason
-    assert import_sentence(result) == "1 conversation imported. 5 could not be read."
+    assert import_sentence(result) == "1 chat imported. 5 could not be read."
 
 
 KEYS = """id title messages mapping chat history currentId current_node message author role content parts parent

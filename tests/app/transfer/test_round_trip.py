@@ -63,7 +63,7 @@ def test_what_was_said_since_is_kept_when_the_same_file_comes_again(store, run, 
     store.add_message(StoredMessage(talk.id, "user", "later", parent_id=messages[-1].id))
     result = run(import_job(store, tmp_path / "all.json"))
     assert (result.count, result.already_here) == (0, 1)
-    assert import_sentence(result) == "0 conversations imported. 1 already here."
+    assert import_sentence(result) == "0 chats imported. 1 already here."
     assert [c.title for c in store.conversations()] == ["Renamed"]
     assert len(store.tree(talk.id).thread()) == 3
 
@@ -117,7 +117,7 @@ def test_only_the_chosen_ones_and_what_was_queued_are_exported(store, run, tmp_p
     store.add_message(StoredMessage(one.id, "user", "just said"))
     result = run(export_job(store, tmp_path / "one.json", "json", [one.id, "unknown"]))
     assert result.count == 1
-    assert export_sentence(result) == "1 conversation exported to one.json."
+    assert export_sentence(result) == "1 chat exported to one.json."
     file = json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))
     assert (file["format"], file["version"]) == ("loquat", 1)
     assert [c["messages"][0]["content"] for c in file["conversations"]] == ["just said"]

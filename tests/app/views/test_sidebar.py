@@ -255,8 +255,8 @@ def test_nothing_found_is_said_and_results_that_come_too_late_are_not_shown(side
     find(sidebar, qtbot, "zebra")
     sidebar.show_results(SearchResult("zebra"))
     assert sidebar.sentence == "Nothing was found for “zebra”."
-    sidebar.show_search_problem("The conversations cannot be searched at the moment.")
-    assert sidebar.sentence == "The conversations cannot be searched at the moment."
+    sidebar.show_search_problem("The chats cannot be searched at the moment.")
+    assert sidebar.sentence == "The chats cannot be searched at the moment."
     sidebar.search_field.give_up()
     sidebar.show_results(FOUND)
     assert sidebar.list.isVisible()
@@ -312,4 +312,4 @@ def test_new_chat_and_names_for_screen_readers(sidebar: Sidebar, qtbot: Any) -> 
     with qtbot.waitSignal(sidebar.new_requested):
         QTest.mouseClick(sidebar.new_button, Qt.MouseButton.LeftButton)
     assert sidebar.new_button.accessibleName() == "New chat (Ctrl+N)"
-    assert sidebar.list.accessibleName() == "Conversations"
+    assert sidebar.list.accessibleName() == "Chats"

@@ -62,7 +62,7 @@ def test_a_long_conversation_is_what_is_read():
     times = tuple(2300 + 300 * n for n in range(101))
     found = verdict(typical(prompt_tokens=8000, token_times=times, wall_s=3.24), PROFILE)
     assert found.kind is VerdictKind.BANDWIDTH
-    assert found.help.startswith("72 % of that is the conversation itself")
+    assert found.help.startswith("72 % of that is the chat itself")
 
 
 def test_decode_bound_by_overhead():
