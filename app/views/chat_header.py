@@ -18,6 +18,8 @@ from engine.events import InstalledModel, ModelInfo
 from engine.remote.servers import RemoteServer
 
 HEIGHT: Final = 52
+_EDGE: Final = 12
+_GAP: Final = 8
 _FIGURE_SPACE: Final = "\u2007"  # as wide as a digit
 _SHORT: Final = 600  # below this width the inspector's button leaves its key out
 _CHIP_WIDTH: Final = 280
@@ -108,8 +110,8 @@ class ChatHeader(QFrame):
 
     def _lay_out(self) -> None:
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 0, 12, 0)
-        row.setSpacing(8)
+        row.setContentsMargins(_EDGE, 0, _EDGE, 0)
+        row.setSpacing(_GAP)
         row.addWidget(self._fold)
         row.addWidget(self._title, 1)
         row.addWidget(self._chip)
@@ -169,9 +171,8 @@ class ChatHeader(QFrame):
     @property
     def _chip_width(self) -> int:
         """Half of what the buttons leave; the other half is the title's."""
-        wide, row = self._theme.wide, self.layout()
-        edges, others = row.contentsMargins(), (self._fold, self._inspector, self._more)
-        taken = edges.left() + edges.right() + sum(each.sizeHint().width() for each in others) + 4 * row.spacing()
+        wide, others = self._theme.wide, (self._fold, self._inspector, self._more)
+        taken = 2 * _EDGE + sum(each.sizeHint().width() + _GAP for each in others) + _GAP
         return max(wide(_LEAST_CHIP_WIDTH), min(wide(_CHIP_WIDTH), (self.width() - taken) // 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
