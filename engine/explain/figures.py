@@ -147,7 +147,7 @@ def figures(trace: TurnTrace) -> Figures:
     beyond = sum(gaps[n - 1] - (usual or 0.0) for n in stalled(gaps, trace.accepted))
     return Figures(
         wall_ms=None if wall is None else 1000 * wall,
-        ttft_ms=trace.token_times[0] * TICK_MS if trace.token_times else _ttft_of(trace.phases),
+        ttft_ms=trace.token_times[0] * TICK_MS if trace.token_times else _ttft_of(trace),
         tpot_p50_ms=percentile(gaps, 0.5),
         tpot_p95_ms=percentile(gaps, 0.95),
         tpot_max_ms=max(gaps, default=None),
@@ -158,11 +158,14 @@ def figures(trace: TurnTrace) -> Figures:
     )
 
 
-def _ttft_of(phases: Phases) -> float | None:
-    """Milliseconds to the first token where no token's time was noted, but each phase before it."""
+def _ttft_of(trace: TurnTrace) -> float | None:
+    """Milliseconds to the first token, if there was one, where its time was not noted, but each phase before it."""
+    phases = trace.phases
     parts = (phases.queue, phases.template, phases.prefill, phases.first_token)
     known = [seconds for seconds in parts if seconds is not None]
-    return 1000 * (sum(known) + (phases.load or 0.0)) if len(known) == len(parts) else None
+    if not trace.generated_tokens or len(known) < len(parts):
+        return None
+    return 1000 * (sum(known) + (phases.load or 0.0))
 
 
 def screen_rate(tokens_shown: Sequence[int], drawn_ms: Sequence[float]) -> float | None:
