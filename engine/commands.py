@@ -1,6 +1,7 @@
 """The worker's queue: commands in order, requests of other programs behind them, and idle work behind everything.
 
-A request of another program is interrupted between two tokens for what the person asks, and goes on afterwards.
+A request of another program is interrupted between two tokens for what the person asks, and goes on afterwards. Several
+of them take turns, so that a short one does not wait for the end of a long one.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Command:
         emit: Who is told of them; None for whoever is told of all others.
         served: It is a request of another program, and gives way to what the person asks.
         between: It may be done while a served one is interrupted; what changes the model may not.
+        key: Whose KV cache a served one uses. Of two with the same one, the second begins when the first has ended.
     """
 
     handle: RequestHandle
@@ -41,6 +43,7 @@ class Command:
     emit: Callable[[Event], None] | None = None
     served: bool = False
     between: bool = True
+    key: str = ""
 
 
 class CommandQueue:
@@ -50,6 +53,7 @@ class CommandQueue:
         self._changed = threading.Condition()
         self._waiting: deque[Command] = deque()
         self._served: deque[Command] = deque()
+        self._begun: set[Command] = set()  # of the served ones that wait, those that have had a turn
         self._inner: Command | None = None  # runs while `_running`, a served one, is interrupted
         self._idle: dict[Idle, Command] = {}
         self._running: Command | None = None
@@ -100,14 +104,31 @@ class CommandQueue:
             self._inner = self._waiting.popleft() if urgent else None
             return self._inner
 
+    def pass_on(self, command: Command) -> bool:
+        """Let another served command have its turn, if one can; the one that runs then waits behind the others."""
+        with self._changed:
+            if not any(self._may_run(other, {command.key}) for other in self._served):
+                return False
+            self._served.append(command)
+            self._begun.add(command)
+            return True
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether some served command has begun and waits for its next turn."""
+        with self._changed:
+            return bool(self._begun)
+
     def get(self) -> Command | None:
         """Wait for the next command; None once the queue is closed and empty."""
         with self._changed:
             self._running = None
             self._changed.wait_for(lambda: self._waiting or self._served or self._idle or self._closed)
             self._running_kind = None
-            if self._waiting or self._served:
-                self._running = (self._waiting or self._served).popleft()
+            if self._waiting and (self._waiting[0].between or not self._begun):
+                self._running = self._waiting.popleft()
+            elif self._served:
+                self._running = self._next_served()
             elif self._idle:
                 self._running_kind = min(self._idle)
                 self._running = self._idle.pop(self._running_kind)
@@ -122,6 +143,21 @@ class CommandQueue:
                 if command is not None:
                     command.handle.cancel()
             self._changed.notify()
+
+    def _next_served(self) -> Command:
+        """The one that has waited longest; while something waits that must not come between, one that has begun."""
+        ending = bool(self._waiting)
+        for command in self._served:
+            if command in self._begun or (not ending and self._may_run(command, set())):
+                self._served.remove(command)
+                self._begun.discard(command)
+                return command
+        return self._served.popleft()
+
+    def _may_run(self, command: Command, keys: set[str]) -> bool:
+        """Whether a served command has begun, or uses no cache of one that has."""
+        used = {begun.key for begun in self._begun} | keys
+        return command in self._begun or not command.key or command.key not in used
 
     def _cancel_served(self) -> None:
         running = [self._running] if self._running is not None and self._running.served else []

@@ -8,10 +8,12 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engine.chat import ChatRequest, Message, RequestHandle, after_reply
 from engine.commands import Command, CommandQueue
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 Emit = Callable[[Event], None]
+TURN_S: Final = 0.2  # after which a request of another program lets the next one have its turn
 
 
 class Worker:
@@ -85,6 +88,7 @@ class Worker:
         self._remote: RemoteEngine | None = None
         self.keys = keys or Keys()
         self._interrupting = False
+        self._suspended: dict[Command, Iterator[Event]] = {}  # served ones between two of their turns
         self.info: ModelInfo | None = None
         self.kv_bytes = 0
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
@@ -161,7 +165,8 @@ class Worker:
         tokens. Loading another model cancels it.
         """
         handle = RequestHandle(request.id)
-        self._commands.put(Command(handle, lambda: self._answer_served(handle, request), sink, served=True))
+        run = partial(self._answer_served, handle, request)
+        self._commands.put(Command(handle, run, sink, served=True, key=request.conversation_id))
         return handle
 
     def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
@@ -212,11 +217,16 @@ class Worker:
 
     def _do(self, command: Command) -> None:
         emit = command.emit or self._emit
+        events = self._suspended.pop(command, None) or command.run()
+        turn_ends = time.monotonic() + TURN_S
         try:
-            for event in command.run():
+            for event in events:
                 emit(event)
                 if command.served:
                     self._give_way()
+                    if time.monotonic() >= turn_ends and self._commands.pass_on(command):
+                        self._suspended[command] = events
+                        return
         except EngineError as error:
             emit(Failed(command.handle.id, error))
         except Exception as error:
@@ -318,7 +328,8 @@ class Worker:
 
     def _upgrade(self) -> None:
         """Change over to the compiled kernels once they are ready, but not in the middle of a reply."""
-        faster = None if self._interrupting else self._the_engine().upgrade()
+        busy = self._interrupting or self._commands.interrupted
+        faster = None if busy else self._the_engine().upgrade()
         if faster:
             self.info = faster
             self._emit(Loaded(UPGRADE, faster))
