@@ -54,6 +54,7 @@ class Chats(QObject):
     edit_preview = Signal(str, object)  # message id, DraftCost of the question that is being edited
     draft_replaced = Signal(object)  # Draft: this is in the composer now, because a message that waited came back
     answered = Signal(object, object)  # Conversation, StoredMessage: an answer is complete
+    turn_begins = Signal(str)  # conversation id: it is asked something
     bug_found = Signal(object)  # EngineError: a fault in the program; everything is saved
     _store_reported = Signal(object)  # EngineError or None, from the writer's thread
 
@@ -84,6 +85,7 @@ class Chats(QObject):
         self.library.refused.connect(self._say)
         self._titler.titled.connect(self._name)
         self._sessions.asking.connect(self._give_up_check)
+        self._sessions.asking.connect(self.turn_begins)
         self._composing.preview.connect(self.preview)
         self._composing.edit_preview.connect(self.edit_preview)
         self._composing.draft_replaced.connect(self.draft_replaced)
@@ -367,7 +369,8 @@ class Chats(QObject):
         if session is not self._current:
             whose = translate("chats", "In “{title}”: {sentence}")
             sentence = whose.format(title=session.conversation.title, sentence=translated(sentence))
-        self._offer(sentence, detail, translate("chats", "Try again"), partial(self.retry, session))
+        again, turn_of = partial(self.retry, session), session.conversation.id
+        self.notice.emit(Notice(sentence, detail, translate("chats", "Try again"), again, turn_of=turn_of))
 
     def _say(self, sentence: str, detail: str = "") -> None:
         self.notice.emit(Notice(sentence, detail))

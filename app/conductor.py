@@ -31,6 +31,7 @@ from app.theme import Theme
 from app.transfers import Transfers
 from app.views import words
 from app.views.main_window import MainWindow
+from engine.server.control import ServerState
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Conductor(QObject):
         super().__init__(window)
         chats, theme, settings = program.chats, program.theme, program.settings
         self._window = window
+        self._serving = program.serving
         self._chats = chats
         self._settings = settings
         self._theme = theme
@@ -72,6 +74,7 @@ class Conductor(QObject):
         self._connect()
         QShortcut(QKeySequence("Escape"), window).activated.connect(self._escape)
         window.restore_geometry(settings.get("window_geometry"))
+        self._show_serving(program.serving.state)
         self._restore_inspector()
         self._show_model(chats.model)
         if chats.current is not None:
@@ -120,6 +123,8 @@ class Conductor(QObject):
         chats.current_changed.connect(self._show_session)
         chats.model_changed.connect(self._show_model)
         chats.notice.connect(window.notices.show_notice)
+        chats.turn_begins.connect(window.notices.turn_begins)
+        self._serving.changed.connect(self._show_serving)
         self._settings.changed.connect(self._setting_changed)
 
     def _runs(self) -> dict[str, Run]:
@@ -246,6 +251,9 @@ class Conductor(QObject):
             self._theme.set_choice(self._settings.get("theme"))
         elif name in LOOK:
             self._theme.set_look(self._settings.look())
+
+    def _show_serving(self, state: ServerState) -> None:
+        self._window.status.show_serving(state.url)
 
     def _show_model(self, model: ModelState) -> None:
         if model.phase == "ready" and model.info is not None:

@@ -81,6 +81,7 @@ class Notice:
         lapses: Whether it goes by itself after a while, because what it offers does.
         undoes: Whether the action brings back what the person put away.
         of_chat: Whether it is about what was just tried in the chat on view, and goes with it.
+        turn_of: The conversation whose last turn it is about: it goes when that is asked something again.
     """
 
     sentence: str
@@ -90,6 +91,7 @@ class Notice:
     lapses: bool = False
     undoes: bool = False
     of_chat: bool = False
+    turn_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

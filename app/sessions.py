@@ -31,7 +31,7 @@ class Sessions(QObject):
         model: Where the model stands.
     """
 
-    asking = Signal()  # a question is on its way to the engine
+    asking = Signal(str)  # conversation id: a question is on its way to the engine
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Sessions(QObject):
             self._to_forget.clear()
 
     def _ask(self, conversation_id: str, request: ChatRequest) -> RequestHandle:
-        self.asking.emit()
+        self.asking.emit(conversation_id)
         self._routes[request.id] = self._sessions[conversation_id]
         return self._bridge.submit(request)
 

@@ -104,6 +104,11 @@ class NoticeBar(QWidget):
         for card in [card for card in self._cards if card.notice.of_chat]:
             self._remove(card)
 
+    def turn_begins(self, conversation_id: str) -> None:
+        """A conversation is asked something again: what was said of its turn before is over."""
+        for card in [card for card in self._cards if card.notice.turn_of == conversation_id]:
+            self._remove(card)
+
     def undo(self) -> None:
         """Undo the latest deletion that a notice still offers to undo."""
         offered = [card.action_button for card in self._cards if card.notice.undoes and card.action_button is not None]

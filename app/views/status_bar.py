@@ -73,6 +73,7 @@ class StatusBar(QFrame):
         self._context = FigureLine(theme, self)
         self._bar = ContextBar(theme, self)
         self._turn = FigureLine(theme, self)
+        self._serving = FigureLine(theme, self)
         self._memory = FigureLine(theme, self)
         self._timer = QTimer(self)
         self._timer.setInterval(_MEMORY_MS)
@@ -84,7 +85,7 @@ class StatusBar(QFrame):
     @property
     def text(self) -> str:
         """All that it says, for tests."""
-        lines = (self._device, self._context, self._turn, self._memory)
+        lines = (self._device, self._context, self._turn, self._serving, self._memory)
         return "; ".join(text_of(line.groups) for line in lines if line.groups)
 
     @property
@@ -101,6 +102,14 @@ class StatusBar(QFrame):
         """Show how far the turn has come."""
         self._live = live
         self._show()
+
+    def show_serving(self, url: str) -> None:
+        """Say that other programs are answered, and where; an empty address says nothing."""
+        address = url.removeprefix("http://").removesuffix("/v1")
+        said = translate("status_bar", "Serves at {address}").format(address=address)
+        self._serving.show_groups(((Part(said, tone="warning"),),) if url else ())
+        self._serving.setToolTip(translate("status_bar", "Other programs on this machine are answered") if url else "")
+        self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -155,7 +164,7 @@ class StatusBar(QFrame):
         left: list[QWidget] = [part for part in (self._device, self._context) if part.groups]
         if not self._bar.isHidden():
             left.append(self._bar)
-        return left, [part for part in (self._turn, self._memory) if part.groups]
+        return left, [part for part in (self._turn, self._serving, self._memory) if part.groups]
 
     def _needed(self) -> int:
         parts = [part for side in self._parts() for part in side]

@@ -4246,6 +4246,14 @@ They stay on this machine.</source>
         <translation>发往 {host}</translation>
     </message>
     <message>
+        <source>Other programs on this machine are answered</source>
+        <translation>正在回答这台电脑上的其他程序</translation>
+    </message>
+    <message>
+        <source>Serves at {address}</source>
+        <translation>正在 {address} 提供服务</translation>
+    </message>
+    <message>
         <source>Text goes to {server}, {host}</source>
         <translation>文字发往 {server}（{host}）</translation>
     </message>

@@ -28,6 +28,7 @@ from app.views.import_dialog import ImportDialog
 from app.views.inspector.turns_dialog import TurnsDialog
 from app.views.main_window import MainWindow
 from engine.errors import Cancelled, ContextFull
+from engine.server.control import ServerState
 from tests.app.fake_worker import COMPARISON, Reply
 
 
@@ -527,3 +528,19 @@ def test_a_question_given_up_while_it_waits_can_be_asked_again_after_a_restart(m
     qtbot.waitUntil(lambda: not world.session.busy)
     assert contents(world) == ["Why?", "It is **so**."]
     assert again.composer.editor.hasFocus()
+
+
+def test_what_was_said_of_a_failed_turn_goes_when_the_chat_is_asked_again(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window(Reply(error=ContextFull("This chat is too long.")), Reply(("Now.",)))
+    ask(window, world, qtbot, "One")
+    qtbot.waitUntil(lambda: len(window.notices.cards) == 1)
+    ask(window, world, qtbot, "Two")
+    assert window.notices.cards == ()
+
+
+def test_the_status_bar_says_that_other_programs_are_answered(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    world.parts.serving.changed.emit(ServerState("http://127.0.0.1:8000/v1"))
+    assert "Serves at 127.0.0.1:8000" in window.status.text
+    world.parts.serving.changed.emit(ServerState())
+    assert "Serves" not in window.status.text
