@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 from filelock import FileLock, Timeout
 
 from engine.batch_values import Answer
-from engine.errors import BadRequest
+from engine.errors import BadRequest, EngineError
 from engine.jsonl_prompts import Line
 from engine.models.files import os_errors
 
@@ -59,10 +59,14 @@ class AnswerFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is not None:
-            self._file.close()
-        Path(self._lock.lock_file).unlink(missing_ok=True)
-        self._lock.release()
+        try:
+            self._close()
+        except EngineError:
+            if error is None:  # else what could not be written was said before, and closing tries it once more
+                raise
+        finally:
+            Path(self._lock.lock_file).unlink(missing_ok=True)
+            self._lock.release()
 
     def holds(self, line: Line) -> bool:
         """Whether a line has its record.
@@ -114,6 +118,11 @@ class AnswerFile:
             for _, raw in self._records():
                 self._note(json.loads(raw))
             self._file = self._path.open("ab")
+
+    def _close(self) -> None:
+        if self._file is not None:
+            with os_errors("write the answers", self._path.parent):
+                self._file.close()
 
     def _note(self, record: Mapping[str, Any]) -> None:
         self._keys[record["line"]] = record["key"]

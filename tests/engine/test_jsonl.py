@@ -136,6 +136,22 @@ def test_two_programs_do_not_write_to_one_file(tmp_path) -> None:
         pass
 
 
+def test_a_disk_that_fills_up_is_said_and_the_run_goes_on_later(tmp_path) -> None:
+    resource = pytest.importorskip("resource", reason="Windows limits no file's size")
+    first, second = lines_of(tmp_path, '{"prompt": "a"}', '{"prompt": "b"}')
+    out = tmp_path / "out.jsonl"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(EngineError, match="could not write the answers"), AnswerFile(out) as file:
+            file.add(first, answer(first))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (out.stat().st_size + 20, before[1]))
+            file.add(second, answer(second))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with AnswerFile(out) as file:
+        assert file.holds(first) and not file.holds(second)
+
+
 def test_a_file_that_cannot_be_written_is_said(tmp_path) -> None:
     (tmp_path / "out.jsonl").mkdir()
     with pytest.raises(EngineError, match="could not write the answers"), AnswerFile(tmp_path / "out.jsonl"):
