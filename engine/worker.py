@@ -217,9 +217,9 @@ class Worker:
 
     def _do(self, command: Command) -> None:
         emit = command.emit or self._emit
-        events = self._suspended.pop(command, None) or command.run()
         turn_ends = time.monotonic() + TURN_S
         try:
+            events = self._suspended.pop(command, None) or command.run()
             for event in events:
                 emit(event)
                 if command.served:
