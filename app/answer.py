@@ -230,7 +230,7 @@ class Answer(QObject):
     def _fail(self, turn: Turn, event: Failed) -> None:
         self._buffer.flush()
         if turn.spoken:
-            self._keep(turn.reply("partial"))
+            self._keep(turn.reply("partial", event.error.stats))
         self._give_up(turn)
         if not isinstance(event.error, Cancelled):
             self.failed.emit(event.error.sentence, event.error.detail)

@@ -29,6 +29,7 @@ class LiveTurn:
             that broke off.
         note: For people: what a server is waited for; empty where there is nothing to say.
         reuse_known: False where a server answered and did not tell how many tokens it reused and computed.
+        pieces_per_s: Of a server's stream, where it did not tell its tokens.
     """
 
     phase: TurnPhase = "idle"
@@ -42,6 +43,7 @@ class LiveTurn:
     context_used: int | None = 0
     note: str = ""
     reuse_known: bool = True
+    pieces_per_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

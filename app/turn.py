@@ -204,6 +204,7 @@ def after(reply: StoredMessage | None) -> LiveTurn:
         tokens_per_s=stats.decode_tokens_per_s,
         context_used=stats.prompt_tokens + stats.completion_tokens if counted else None,
         reuse_known=stats.reported("cached_tokens", "prefill_tokens"),
+        pieces_per_s=stats.pieces_per_s,
     )
 
 

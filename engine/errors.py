@@ -5,6 +5,11 @@ Each error carries one sentence for the person and, separately, technical detail
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.stats import TurnStats
+
 
 class EngineError(Exception):
     """A failure with one sentence that says what happened and what to do.
@@ -12,12 +17,14 @@ class EngineError(Exception):
     Attributes:
         sentence: Shown to the person as it is; ends with a full stop.
         detail: Technical text for the log and the crash dialog, may be empty.
+        stats: The figures of an answer that broke off with it, as far as it had come; None where there are none.
     """
 
     def __init__(self, sentence: str, detail: str = "") -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.detail = detail
+        self.stats: TurnStats | None = None
 
 
 class ModelNotFound(EngineError):

@@ -58,6 +58,8 @@ class TurnStats:
         server: The name of the server that answered; empty for a model on this machine. `prefill_s` is then the time
             until its first text, the network and its queue among it.
         not_reported: Which of the token counts above it did not tell; they are 0 and mean nothing.
+        pieces_per_s: Of its stream, measured here, where it did not tell the tokens of the answer: a piece of text may
+            be one token or several.
     """
 
     prompt_tokens: int
@@ -76,6 +78,7 @@ class TurnStats:
     accepted_tokens: int = 0
     server: str = ""
     not_reported: tuple[str, ...] = ()
+    pieces_per_s: float | None = None
 
     def reported(self, *names: str) -> bool:
         """Whether all of these token counts are known."""

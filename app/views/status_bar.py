@@ -231,4 +231,5 @@ def turn_groups(live: LiveTurn, model: ModelState) -> tuple[Group, ...]:
     if live.phase in ("queued", "prefill"):
         return ((Part(words.phase(live, model)),),)
     reuse = turn_figures.reuse(live.cached, live.prefill_total, named=True, known=live.reuse_known)
-    return (*turn_figures.ttft(live.ttft_s), *turn_figures.decode_rate(live.tokens_per_s), *reuse)
+    rate = turn_figures.decode_rate(live.tokens_per_s) + turn_figures.piece_rate(live.pieces_per_s)
+    return (*turn_figures.ttft(live.ttft_s), *rate, *reuse)

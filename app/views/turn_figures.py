@@ -21,6 +21,7 @@ def reply_figures(message: StoredMessage) -> tuple[Group, ...]:
         groups += answered_by(stats.server)
         groups += ttft(stats.ttft_s)
         groups += decode_rate(stats.decode_tokens_per_s)
+        groups += piece_rate(stats.pieces_per_s)
         known = stats.reported("cached_tokens", "prefill_tokens")
         groups += reuse(stats.cached_tokens, stats.prefill_tokens, known=known)
     return tuple(groups)
@@ -78,6 +79,9 @@ def _server_details(stats: TurnStats, model: str) -> list[str]:
             tokens=reported(stats, "completion_tokens"), seconds=words.seconds(decode_s(stats))
         ),
     ]
+    if stats.pieces_per_s is not None:
+        sentence = translate("turn_figures", "{rate} pieces of text a second; a piece may be one token or several")
+        lines.append(sentence.format(rate=words.rate(stats.pieces_per_s)))
     return [*lines, translate("turn_figures", "Model: {model}").format(model=model)]
 
 
@@ -100,7 +104,7 @@ def decode_s(stats: TurnStats) -> float:
 def live_figures(live: LiveTurn) -> tuple[Group, ...]:
     """The same while the answer is being written."""
     known = reuse(live.cached, live.prefill_total, known=live.reuse_known)
-    return (*ttft(live.ttft_s), *decode_rate(live.tokens_per_s), *known)
+    return (*ttft(live.ttft_s), *decode_rate(live.tokens_per_s), *piece_rate(live.pieces_per_s), *known)
 
 
 def ttft(value: float | None) -> tuple[Group, ...]:
@@ -111,6 +115,11 @@ def ttft(value: float | None) -> tuple[Group, ...]:
 def decode_rate(value: float | None) -> tuple[Group, ...]:
     """Tokens per second; no group if there were fewer than two."""
     return () if value is None else (filled(translate("turn_figures", "{rate} tok/s"), rate=words.rate(value)),)
+
+
+def piece_rate(value: float | None) -> tuple[Group, ...]:
+    """Pieces of a server's stream per second; no group where it told its tokens, or there were fewer than two."""
+    return () if value is None else (filled(translate("turn_figures", "{rate} pieces/s"), rate=words.rate(value)),)
 
 
 def reuse(cached: int, new: int, named: bool = False, known: bool = True) -> tuple[Group, ...]:

@@ -4620,6 +4620,14 @@ They stay on this machine.</source>
         </translation>
     </message>
     <message>
+        <source>{rate} pieces of text a second; a piece may be one token or several</source>
+        <translation>每秒 {rate} 段文本；一段可能是一个或多个词元</translation>
+    </message>
+    <message>
+        <source>{rate} pieces/s</source>
+        <translation>{rate} 段/秒</translation>
+    </message>
+    <message>
         <source>{rate} tok/s</source>
         <translation>{rate} 词元/秒</translation>
     </message>

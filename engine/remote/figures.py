@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.stats import TurnStats, inter_token_latency
+from engine.stats import TurnStats, decode_rate, inter_token_latency
 
 _COUNTS = ("prompt_tokens", "cached_tokens", "prefill_tokens", "completion_tokens")
 
@@ -58,6 +58,7 @@ def remote_stats(server: str, usage: Usage, submitted: float, started: float, pi
         total_s=last - submitted,
         server=server,
         not_reported=tuple(name for name, value in counts.items() if value is None),
+        pieces_per_s=decode_rate(pieces) if usage.completion is None else None,
     )
 
 

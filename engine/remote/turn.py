@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Any, Final
 
 from engine.chat import ChatRequest, RequestHandle
-from engine.errors import BadRequest, Cancelled, ServerFailed
+from engine.errors import BadRequest, Cancelled, EngineError, ServerFailed
 from engine.events import ChatEvent, Finished, FinishReason, PrefillProgress, TextDelta
 from engine.explain.served import PATH, served_trace
 from engine.explain.trace import ModelFacts, TurnTrace
@@ -18,6 +18,7 @@ from engine.remote.figures import Usage, remote_stats, usage_of
 from engine.remote.link import Link
 from engine.remote.servers import RemoteServer
 from engine.remote.thinking import Joined
+from engine.stats import TurnStats
 
 Clock = Callable[[], float]
 
@@ -71,7 +72,7 @@ class RemoteTurn:
 
         Raises:
             BadRequest: There is nothing to answer, or a server cannot.
-            ServerFailed: It did not answer, or not to the end; what came was told.
+            ServerFailed: It did not answer, or not to the end; what came was told, and the error has its figures.
         """
         started = self._clock()
         try:
@@ -80,9 +81,21 @@ class RemoteTurn:
                 yield from self._read(aiter(stream))
         except Cancelled:
             self._reason = FinishReason.CANCELLED
+        except EngineError as error:
+            error.stats = self._stats(started) if self._times else None
+            raise
         reason = self._reason or FinishReason.CANCELLED
-        stats = remote_stats(self._server.name, self._usage, self._request.submitted_at, started, self._times)
-        yield Finished(self._request.id, reason, "".join(self._texts), (), stats, trace=self._trace(reason, started))
+        yield Finished(
+            self._request.id,
+            reason,
+            "".join(self._texts),
+            (),
+            self._stats(started),
+            trace=self._trace(reason, started),
+        )
+
+    def _stats(self, started: float) -> TurnStats:
+        return remote_stats(self._server.name, self._usage, self._request.submitted_at, started, self._times)
 
     def _trace(self, reason: FinishReason, started: float) -> TurnTrace:
         name = self._server.name_of(self._model)

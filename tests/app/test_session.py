@@ -9,8 +9,9 @@ from app.draft import Draft
 from app.records import StoredMessage
 from app.turn import prompt_messages
 from engine.chat import Message
-from engine.errors import ContextFull
+from engine.errors import ContextFull, ServerFailed
 from engine.events import FinishReason, TextDelta
+from engine.remote.figures import Usage, remote_stats
 from tests.app.conftest import Recorder
 from tests.app.fake_worker import Load, Reply, model_info
 
@@ -209,12 +210,26 @@ def test_a_failure_in_mid_reply_keeps_what_was_said_and_a_retry_stands_beside_it
     told = ask(world, "q")
     qtbot.waitUntil(lambda: bool(told.failures))
     question, half = stored(world)
-    assert (half.content, half.status) == ("half an", "partial")
+    assert (half.content, half.status, half.stats) == ("half an", "partial", None)
     world.session.retry()
     assert redrawn == [(question,)]
     qtbot.waitUntil(lambda: not world.session.busy)
     assert [m.content for m in stored(world)] == ["q", "whole"]
     assert stored(world)[1].parent_id == question.id
+
+
+def test_the_half_of_an_answer_of_a_server_that_broke_off_has_its_figures(qtbot, ready_world):
+    error = ServerFailed("The connection broke off in the middle of the answer.")
+    error.stats = remote_stats("GPU box", Usage(), 1.0, 1.1, [1.5, 1.6])
+    world = ready_world(Reply(pieces=("whole",)), Reply(pieces=("half ", "an"), error=error))
+    ask(world, "q")
+    qtbot.waitUntil(lambda: not world.session.busy)
+    told = ask(world, "and?")
+    qtbot.waitUntil(lambda: bool(told.failures))
+    assert (stored(world)[-1].status, stored(world)[-1].stats) == ("partial", error.stats)
+    live = world.session.live
+    assert (live.ttft_s, live.tokens_per_s, live.pieces_per_s) == (0.5, None, error.stats.pieces_per_s)
+    assert not live.reuse_known and live.context_used is None
 
 
 @pytest.mark.parametrize(

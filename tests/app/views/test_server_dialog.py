@@ -12,11 +12,12 @@ from PySide6.QtWidgets import QLineEdit
 from app.live import LiveTurn, ModelState
 from app.records import StoredMessage
 from app.server_entry import ServerEntry, Tried
+from app.turn import after
 from app.views import turn_figures, words
 from app.views.controls import plain_tip
 from app.views.figures import text_of
 from app.views.server_dialog import ServerDialog
-from app.views.status_bar import StatusBar, device_words
+from app.views.status_bar import StatusBar, device_words, turn_groups
 from engine.events import InstalledModel, LoadProgress, LoadStage
 from engine.remote.engine import _info
 from engine.remote.figures import Usage, remote_stats
@@ -111,9 +112,11 @@ def test_figures_that_a_server_does_not_report_are_called_so(qtbot, theme) -> No
     stats = remote_stats("GPU box", Usage(), 1.0, 1.1, [1.5, 1.6])
     reply = StoredMessage("c", "assistant", "Yes.", model="gpu-box/org/big", stats=stats)
     shown = text_of(turn_figures.reply_figures(reply))
-    assert shown == "by GPU box, TTFT 0.50 s, reused tokens not reported"
+    assert shown == "by GPU box, TTFT 0.50 s, 10.0 pieces/s, reused tokens not reported"
+    assert "10.0 pieces/s" in text_of(turn_groups(after(reply), READY))
     details = turn_figures.reply_details(reply)
     assert "Answered by GPU box, not on this machine" in details
+    assert "10.0 pieces of text a second" in details
     assert "Prompt: (not reported) tokens, (not reported) from the server's cache" in details
     bar = StatusBar(theme)
     qtbot.addWidget(bar)

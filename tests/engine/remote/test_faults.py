@@ -97,6 +97,8 @@ def test_a_stream_that_is_cut_keeps_what_came(ask) -> None:
     text, error = outcome(engine)
     assert text == "Half an" and "broke off in the middle" in error.sentence
     assert len(scripted.seen) == 1
+    assert error.stats is not None and error.stats.server == "GPU box" and error.stats.ttft_s is not None
+    assert not error.stats.reported("completion_tokens")
 
 
 def test_a_stream_that_ends_without_saying_why_is_taken_for_cut(ask) -> None:
