@@ -43,7 +43,7 @@ def run(args: list[str], paths: Paths) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="loquat chat", description="Chat with a model in the terminal.")
-    parser.add_argument("--model", help="name of the model, as `loquat models list` shows it")
+    parser.add_argument("--model", help="name of the model, as `loquat models list` shows it, or SERVER/MODEL")
     parser.add_argument("--system", default="", help="system prompt")
     parser.add_argument("--prompt", action="append", default=[], help="a turn; give several for one conversation")
     parser.add_argument("--greedy", action="store_true", help="always take the likeliest token")

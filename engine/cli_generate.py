@@ -45,6 +45,9 @@ def run(args: list[str], paths: Paths) -> int:
     remote = find_model(read_servers(paths.config / FILE), name) if name else None
     if remote is None:
         name = _entry_name(paths, options.model)
+    else:
+        server, model = remote
+        name = server.name_of(model)  # however it was written, the answers are those of one model
     job = _Job(options.input, params, name, options.output)
     with AnswerFile(options.output) as answers:
         job.survey(answers)

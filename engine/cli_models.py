@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -14,6 +15,7 @@ from engine.models.prepare import prepare
 from engine.models.progress import Step, megabytes
 from engine.models.registry import ModelEntry, Registry
 from engine.paths import Paths
+from engine.remote.servers import model_names
 
 ERROR_EXIT: Final = 2
 
@@ -26,7 +28,7 @@ def run(args: list[str], paths: Paths) -> int:
     """
     options = _parser().parse_args(args)
     try:
-        return int(options.command(Registry(paths.models), options))
+        return int(options.command(_registry(paths), options))
     except EngineError as error:
         print(error.sentence, file=sys.stderr)
         return ERROR_EXIT
@@ -38,7 +40,11 @@ def ready_model(paths: Paths, name: str | None) -> ModelEntry:
     Raises:
         EngineError: There is none of that name, or it cannot be had.
     """
-    return _finish(prepare(Registry(paths.models), name, RequestHandle("ready")), sys.stderr)
+    return _finish(prepare(_registry(paths), name, RequestHandle("ready")), sys.stderr)
+
+
+def _registry(paths: Paths) -> Registry:
+    return Registry(paths.models, partial(model_names, paths.config))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,11 +65,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _list(registry: Registry, options: argparse.Namespace) -> int:
-    entries = registry.entries()
-    if not entries:
+    entries, elsewhere = registry.entries(), registry.elsewhere()
+    if not entries and not elsewhere:
         print("No models yet; the first chat fetches one, or: loquat models add FILE_OR_FOLDER")
         return 0
     rows = [("", "NAME", "PARAMETERS", "ON DISK", "ARCHITECTURE", "LABEL"), *map(_row, entries)]
+    rows += [("", name, "-", "-", "-", "on a server") for name in elsewhere]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

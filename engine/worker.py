@@ -37,7 +37,7 @@ from engine.idle import IdleWork
 from engine.keys import Keys
 from engine.models.progress import as_events
 from engine.paths import Paths
-from engine.remote.servers import FILE, RemoteServer, find_model, read_servers
+from engine.remote.servers import FILE, RemoteServer, find_model, model_names, read_servers
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -380,7 +380,7 @@ class Worker:
     def _registry(self) -> Registry:
         from engine.models.registry import Registry
 
-        return Registry(self._paths.models)
+        return Registry(self._paths.models, partial(model_names, self._paths.config))
 
     def _the_engine(self) -> Engine:
         """The engine, made on first use: importing torch takes seconds."""

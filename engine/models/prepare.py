@@ -37,7 +37,7 @@ def prepare(
         FetchFailed, DiskFull, BadModelFile, Cancelled, EngineError: See `fetch` and `Registry.add`.
     """
     try:
-        return registry.find(name)
+        return registry.find(name, registry.elsewhere)
     except ModelNotFound:
         if name not in (None, offered.name):
             raise

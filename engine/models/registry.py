@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,10 +61,16 @@ class ModelEntry:
 
 
 class Registry:
-    """All models below one folder. Holds no state of its own: the disk is read each time."""
+    """All models below one folder. Holds no state of its own: the disk is read each time.
 
-    def __init__(self, models_dir: Path) -> None:
+    Args:
+        models_dir: The folder; need not be there.
+        elsewhere: The names of models that can be loaded, but are not on this machine.
+    """
+
+    def __init__(self, models_dir: Path, elsewhere: Callable[[], Sequence[str]] = tuple) -> None:
         self.models_dir = models_dir
+        self.elsewhere = elsewhere
 
     def entries(self) -> list[ModelEntry]:
         """All models, by name; unfinished and foreign folders are left out."""
@@ -73,8 +79,12 @@ class Registry:
         default = self._default_name([folder.name for folder, _ in models])
         return [_entry(folder, manifest, default) for folder, manifest in models]
 
-    def find(self, name: str | None) -> ModelEntry:
+    def find(self, name: str | None, others: Callable[[], Sequence[str]] = tuple) -> ModelEntry:
         """The model of that name; None finds the default.
+
+        Args:
+            name: Which one.
+            others: What else could be meant, for the sentence if it is not there.
 
         Raises:
             ModelNotFound: There is none.
@@ -84,7 +94,7 @@ class Registry:
             if entry.name == name or (name is None and entry.default):
                 return entry
         wanted = DEFAULT_MODEL.name if name is None else name
-        known = ", ".join(entry.name for entry in entries)
+        known = ", ".join((*(entry.name for entry in entries), *others()))
         hint = f"there are: {known}" if known else "none is there yet; add one with: loquat models add FILE_OR_FOLDER"
         raise ModelNotFound(f"There is no model named {wanted}; {hint}.")
 

@@ -135,10 +135,30 @@ def servers_json(servers: Sequence[RemoteServer]) -> str:
 
 
 def find_model(servers: Iterable[RemoteServer], name: str) -> tuple[RemoteServer, str] | None:
-    """The server and the model there that a name means; None if it is that of a model on this machine."""
-    server_id, separator, model = name.partition(SEPARATOR)
-    server = next((server for server in servers if server.id == server_id), None)
-    return (server, model) if server is not None and separator and model else None
+    """The server and the model there that a name means; None if it is that of a model on this machine.
+
+    Args:
+        servers: All there are.
+        name: The server's id, or its name as people write it, and its model's name there: "GPU box/org/big-model".
+    """
+    listed = tuple(servers)
+    for server, called in (*((server, server.id) for server in listed), *((server, server.name) for server in listed)):
+        head, rest = name[: len(called)], name[len(called) :]
+        if head.casefold() == called.casefold() and rest.startswith(SEPARATOR) and rest != SEPARATOR:
+            return server, rest.removeprefix(SEPARATOR)
+    return None
+
+
+def model_names(config: Path) -> tuple[str, ...]:
+    """The names of all models on servers that the person chose.
+
+    Args:
+        config: The folder of settings.
+
+    Raises:
+        EngineError: The list of servers cannot be read.
+    """
+    return tuple(server.name_of(model) for server in read_servers(config / FILE) for model in server.models)
 
 
 def _server_from(entry: object) -> RemoteServer | None:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli_models import run
+from engine.cli_models import ready_model, run
+from engine.errors import ModelNotFound
 from engine.paths import Paths
+from engine.remote.servers import FILE, RemoteServer, servers_json
 from tests.engine.models.gguf_files import write_gguf
 
 TinyModel = Callable[..., Path]
@@ -47,6 +49,16 @@ def test_models_are_added_listed_chosen_and_removed(
     assert capsys.readouterr().out.startswith("Removed second; ")
     assert run(["list"], loquat_home) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("*  my-model ")
+
+
+def test_models_on_servers_are_listed_and_offered(loquat_home: Paths, capsys: Output) -> None:
+    server = RemoteServer("box", "GPU box", "https://gpu.example/v1", ("org/big", "small"))
+    loquat_home.config.mkdir(parents=True, exist_ok=True)
+    (loquat_home.config / FILE).write_text(servers_json((server,)), encoding="utf-8")
+    assert run(["list"], loquat_home) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["NAME", "box/org/big", "box/small"]
+    with pytest.raises(ModelNotFound, match="there are: box/org/big, box/small"):
+        ready_model(loquat_home, "box2/small")
 
 
 def test_a_list_needs_no_torch(loquat_home: Paths) -> None:

@@ -97,6 +97,7 @@ def test_a_models_name_says_on_which_server_it_is() -> None:
     assert SERVERS[0].name_of("a/b") == "box/a/b"
     assert find_model(SERVERS, "box/a/b") == (SERVERS[0], "a/b")
     assert find_model(SERVERS, "box/not-chosen-yet") == (SERVERS[0], "not-chosen-yet")
+    assert find_model(SERVERS, "gpu BOX/a/b") == find_model(SERVERS, "Box/a/b") == (SERVERS[0], "a/b")
     assert [find_model(SERVERS, name) for name in ("box", "box/", "other/a", "smollm2-135m-instruct")] == [None] * 4
 
 
