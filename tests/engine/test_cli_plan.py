@@ -65,7 +65,7 @@ def test_what_does_not_fit_is_said_and_counts_as_no(model: str, capsys: pytest.C
     printed = capsys.readouterr()
     assert "too much" in printed.out
     assert printed.err.startswith(
-        "There is no room for 1,000,000 conversations of 512 tokens (float16) with tiny-llama "
+        "There is no room for 1,000,000 chats of 512 tokens (float16) with tiny-llama "
     )
     assert printed.err.count("\n") == 1
 

@@ -89,13 +89,13 @@ def refused(total: int, context: int, conversations: int, model: Footprint = MOD
 
 def test_first_the_context_is_made_shorter() -> None:
     # 1,100,000 + (3 * 2,000 + 100) * 600
-    assert refused(4_760_000, 1000, 3) == "3 conversations of 600 tokens (float32)."
+    assert refused(4_760_000, 1000, 3) == "3 chats of 600 tokens (float32)."
     assert refused(1_100_000 + 2_100 * 600, 1000, 1) == "a context of 600 tokens (float32)."
 
 
 def test_then_there_are_fewer_conversations() -> None:
     # 20 of the smallest context, 512 tokens, would take 21,631,200; 4 of 1,000 take 9,200,000.
-    assert refused(9_600_000, 1000, 20) == "4 conversations of 1,000 tokens (float32)."
+    assert refused(9_600_000, 1000, 20) == "4 chats of 1,000 tokens (float32)."
 
 
 def test_then_keys_and_values_are_held_smaller() -> None:
