@@ -132,12 +132,15 @@ async def _whole_body(receive: Receive, headers: Mapping[str, str]) -> bytes | N
     """The request's body; None if the client is gone.
 
     Raises:
-        Refused: It is larger than allowed, or does not come.
+        Refused: It is larger than allowed, packed, or does not come.
     """
     declared = headers.get("content-length", "0")
-    large = declared.isdecimal() and int(declared[:20]) > MAX_BODY
-    if large and "expect" in headers:
-        raise Refused(_too_large())  # it waits for leave to send
+    if declared.isdecimal() and int(declared[:20]) > MAX_BODY:
+        raise Refused(_too_large())
+    encoding = headers.get("content-encoding", "identity")
+    if encoding.strip().lower() not in ("", "identity"):
+        sentence = f"A body that is packed as {encoding[:40]} cannot be read here; send it without Content-Encoding."
+        raise Refused(Failure(415, sentence))
     parts: list[bytes] = []
     size = 0
     try:

@@ -66,7 +66,8 @@ class Service:
         self._admitted = 0
         self._open: dict[str, RequestHandle] = {}
         self._begun: set[str] = set()
-        self._mean_s = 1.0
+        self._mean_s: float | None = None  # from one answer to the next, while somebody waits
+        self._ended_at = 0.0
         self._closing = False
         self.history = History()
         self.metrics = Metrics(
@@ -106,7 +107,7 @@ class Service:
             Refused: There is none; it says when to ask again.
         """
         if self._admitted >= self._limit:
-            wait = math.ceil(self._mean_s * self._admitted / 2)
+            wait = math.ceil((self._mean_s or 0.0) * self._admitted / 2)
             raise Refused(too_many(self._limit, max(1, min(_LONGEST_WAIT_S, wait))))
         self._admitted += 1
         try:
@@ -160,7 +161,7 @@ class Service:
         def take(event: Event) -> None:
             self._begun.add(request.id)
             if isinstance(event, Finished | Failed):
-                self._ended(request.id, event, time.perf_counter() - began)
+                self._ended(request.id, event, began)
             arrived.put_nowait(event)
 
         def sink(event: Event) -> None:
@@ -171,9 +172,12 @@ class Service:
         self._open[request.id] = handle
         return handle
 
-    def _ended(self, request_id: str, event: Finished | Failed, seconds: float) -> None:
+    def _ended(self, request_id: str, event: Finished | Failed, began: float) -> None:
+        now = time.perf_counter()
+        seconds = now - max(began, self._ended_at)  # without the time in which others were answered before it
         self._open.pop(request_id, None)
         self._begun.discard(request_id)
-        self._mean_s += _SMOOTHING * (seconds - self._mean_s)
+        self._ended_at = now
+        self._mean_s = seconds if self._mean_s is None else self._mean_s + _SMOOTHING * (seconds - self._mean_s)
         if isinstance(event, Finished):
             self.metrics.answered(event.reason.value, event.stats)

@@ -13,6 +13,7 @@ import uvicorn
 
 from engine.errors import BadRequest, EngineError
 from engine.server.app import build_app
+from engine.server.connections import Connection
 from engine.server.guard import Door, Guard
 from engine.server.options import ServerOptions
 from engine.server.service import Service, ServingWorker
@@ -102,7 +103,7 @@ class ServerThread:
         config = uvicorn.Config(
             Guard(build_app(self._service), door),
             loop="none",
-            http="h11",
+            http=Connection,
             ws="none",
             lifespan="off",
             log_config=None,

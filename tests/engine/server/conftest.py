@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -26,6 +27,14 @@ NAME = "fake"
 TOKENIZER = loquat_tokenizer()
 END = next(iter(TOKENIZER.end_ids))
 ANY_PORT = ServerOptions(port=0)
+
+
+def until(condition, what: str) -> None:
+    """Wait for something that another thread does."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.005)
 
 
 class Says(FakeRunner):

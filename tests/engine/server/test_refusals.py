@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import socket
+import time
 
 import pytest
 
 from engine.server import guard
+from engine.server.connections import Connection
 from engine.server.options import ServerOptions
-from tests.engine.server.conftest import NAME, PATIENCE_S
+from tests.engine.server.conftest import NAME, PATIENCE_S, until
 
 USER = {"role": "user", "content": "q"}
 DEEP = "[" * 200_000
@@ -148,6 +152,51 @@ def raw(served, head: str) -> str:
 
 def test_a_client_that_asks_first_is_told_before_it_sends(shared):
     assert " 413 " in raw(shared, "Content-Length: 100000000\r\nExpect: 100-continue")
+    assert " 413 " in raw(shared, "Content-Length: 100000000")
+
+
+def test_a_packed_body_is_refused_in_a_sentence(shared):
+    body = gzip.compress(json.dumps({"model": NAME, "prompt": "q"}).encode())
+    error = refused(shared.http.post("/v1/completions", content=body, headers={"Content-Encoding": "gzip"}), 415)
+    assert "gzip" in error["message"]
+    plain = {"model": NAME, "prompt": "q", "max_tokens": 2}
+    assert shared.http.post("/v1/completions", json=plain, headers={"Content-Encoding": "identity"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"POST / HTTP/1.1\r\nX: ",
+        b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999\r\n\r\n",
+    ],
+    ids=["nothing", "half a head", "a body that was refused"],
+)
+def test_a_connection_that_drips_is_cut_off(sent, serve, monkeypatch):
+    monkeypatch.setattr(Connection, "headers_s", 0.5)
+    served = serve()
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE_S) as connection:
+        connection.sendall(sent)
+        began = time.monotonic()
+        with pytest.raises(ConnectionError):  # writing to a closed connection fails
+            while time.monotonic() - began < PATIENCE_S:
+                connection.sendall(b"x")
+                time.sleep(0.05)
+    assert served.chat("and now?").status_code == 200
+
+
+def test_a_connection_too_many_is_closed_at_once_and_another_may_come_later(serve, monkeypatch):
+    monkeypatch.setattr(Connection, "most", 3)
+    served = serve()
+    address = "127.0.0.1", served.server.port
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(socket.create_connection(address, timeout=PATIENCE_S))
+        more = stack.enter_context(socket.create_connection(address, timeout=PATIENCE_S))
+        with contextlib.suppress(ConnectionResetError):
+            assert more.recv(1) == b""
+    until(lambda: not served.server._server.server_state.connections, "all to be gone")
+    assert served.chat("and now?").status_code == 200
 
 
 def test_a_body_that_does_not_come_is_not_waited_for_for_ever(shared, monkeypatch):

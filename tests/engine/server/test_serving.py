@@ -9,6 +9,7 @@ import json
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import psutil
@@ -21,18 +22,11 @@ from engine.events import Finished, FinishReason, TextDelta
 from engine.server.guard import Door
 from engine.server.options import ServerOptions
 from engine.server.thread import CannotServe, ServerThread
-from tests.engine.server.conftest import NAME, PATIENCE_S, Served, Slow
+from tests.engine.fakes import FakeRunner
+from tests.engine.server.conftest import NAME, PATIENCE_S, Served, Slow, until
 
 LONG = {"model": NAME, "messages": [{"role": "user", "content": "q"}], "max_tokens": 3000}
 PROMPT = 20  # tokens of it
-
-
-def until(condition, what: str) -> None:
-    """Wait for something that another thread does."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.005)
 
 
 def idle(served: Served) -> bool:
@@ -116,6 +110,18 @@ def test_one_request_too_many_is_429_and_says_when(serve):
     runner.let(5000)
     until(lambda: idle(served), "both to be let go")
     assert served.chat("q").status_code == 200
+
+
+def test_when_to_ask_again_follows_from_what_answers_take(serve):
+    served = serve(FakeRunner(before=lambda ids: time.sleep(0.02)), ServerOptions(port=0, queue_limit=8))
+    with ThreadPoolExecutor(8) as pool:
+        assert [asked.status_code for asked in pool.map(served.chat, "abcdefgh")] == [200] * 8
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            stack.enter_context(hung_up(served, LONG, 0))
+        until(lambda: served.service._admitted == 8, "all requests")
+        # An answer takes a fifth of a second; with the others before it, more than one.
+        assert 1 <= int(served.chat("q").headers["Retry-After"]) <= 3
 
 
 def test_the_window_is_answered_in_the_middle_of_a_served_reply(serve):
