@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from engine.errors import BadRequest, Cancelled, ContextFull, DoesNotFit, EngineError, ModelNotFound
 from engine.events import Failed
+from engine.server.schema import MAX_CHOICES, MAX_STOPS
 
 _BUSY_S: Final = 2
 _TELLING: Final = {"value_error": 0, "extra_forbidden": 1}  # before what another branch of a union says
@@ -20,8 +21,36 @@ _REASONS: Final = {
     "too_short": "it should have at least {min_length} entries, not {actual_length}",
     "too_long": "it should have at most {max_length} entries",
     "model_attributes_type": "it should be a JSON object",
+    "dict_type": "it should be a JSON object",
+    "list_type": "it should be a list",
+    "string_type": "it should be a text",
+    "int_type": "it should be a whole number",
+    "float_type": "it should be a number",
+    "bool_type": "it should be true or false",
+    "string_too_short": "it must not be empty",
+    "string_pattern_mismatch": "it may hold letters, digits, _ and - only",
+    "literal_error": "only {expected} is supported here",
+    "none_required": "only null is supported here",
 }
-_BRANCHES: Final = {"str", "int", "system", "developer", "user", "assistant", "tool"}
+_JSON_WORDS: Final = {"False": "false", "True": "true", "None": "null"}
+# Fields of several kinds, of which each fault would name one.
+_MAY_BE: Final = {
+    "stop": f"it may be a text or a list of up to {MAX_STOPS} texts, none of them empty",
+    "content": "it may be a text or a list of text parts",
+    "prompt": f"it may be a text, a list of token ids, or a list of up to {MAX_CHOICES} of either, none empty",
+    "logit_bias": "it may be an object of token ids, each with a number from -100 to 100",
+}
+_BRANCHES: Final = {
+    "str",
+    "int",
+    "constrained-str",
+    "constrained-int",
+    "system",
+    "developer",
+    "user",
+    "assistant",
+    "tool",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +140,22 @@ def of_validation(errors: Sequence[Mapping[str, Any]]) -> Failure:
     """What is wrong with a body, in one sentence: the fault that says most."""
     first = min(errors, key=lambda error: _TELLING.get(error["type"], len(_TELLING)))
     path, code = _path(first["loc"]), None
-    reason = _REASONS.get(first["type"], "{msg}").format(msg=first["msg"], **first.get("ctx", {}))
+    reason = _reason(first, path)
     reason = reason.removeprefix("Value error, ").replace("Input should", "it should").rstrip(".")
     if first["type"] == "json_invalid":
         path, reason = "", f"it is no JSON: {reason} at character {first['loc'][-1]}"
     elif first["type"] == "extra_forbidden":
         code = "unsupported_parameter"
     return Failure(400, f"{path or 'The body'} cannot be used: {reason}.", code=code, param=path or None)
+
+
+def _reason(error: Mapping[str, Any], path: str) -> str:
+    steps = path.split(".")
+    may_be = _MAY_BE.get(steps[0]) or next((_MAY_BE[step] for step in steps if step in _MAY_BE), None)
+    if may_be is not None and error["type"] not in ("value_error", "missing", "extra_forbidden"):
+        return may_be
+    about = {key: _JSON_WORDS.get(str(value), value) for key, value in error.get("ctx", {}).items()}
+    return _REASONS.get(error["type"], "{msg}").format(msg=error["msg"], **about)
 
 
 def _path(loc: Sequence[str | int]) -> str:
