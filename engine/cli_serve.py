@@ -26,7 +26,7 @@ def run(args: list[str], paths: Paths) -> int:
     """Run the command with its arguments until Ctrl+C; returns the exit code.
 
     Raises:
-        EngineError: The model cannot be loaded, or the address not be listened on.
+        EngineError: The model cannot be loaded or is too small, or the address not be listened on.
     """
     from engine.server.options import ServerOptions
     from engine.server.thread import ServerThread
@@ -45,6 +45,7 @@ def run(args: list[str], paths: Paths) -> int:
         server.start()  # a port that is taken is said before a model is loaded
         info = _load(worker, events, options.model, stop)
         if info is not None:
+            _check_context(info, options.max_model_len)
             print(f"{info.label} is served at {server.url} as {info.name}. Ctrl+C ends it.", flush=True)
             while not stop.wait(0.5):  # on Windows a wait without end hears no Ctrl+C
                 pass
@@ -75,6 +76,19 @@ def _config(options: argparse.Namespace) -> EngineConfig:
         return EngineConfig(max_context=options.max_model_len, memory_utilization=options.memory_utilization)
     except ValueError as error:
         raise BadRequest(str(error)) from error
+
+
+def _check_context(info: ModelInfo, asked: int | None) -> None:
+    """Refuse a context that the model does not have, rather than serve a shorter one than was asked for.
+
+    Raises:
+        BadRequest: It does not.
+    """
+    if asked is not None and 0 < info.context_limit < asked:
+        raise BadRequest(
+            f"{info.label} can hold {info.context_limit:,} tokens, fewer than the {asked:,} of --max-model-len; "
+            f"give {info.context_limit} or less."
+        )
 
 
 def _stop_on_signals() -> threading.Event:

@@ -127,6 +127,11 @@ def refused(*arguments: str) -> str:
     return sentence
 
 
+def test_a_context_beyond_the_models_is_refused_with_its_limit(home_with_model: Paths) -> None:
+    sentence = refused("--port", "0", "--max-model-len", "99999999")
+    assert "can hold 8,192 tokens, fewer than the 99,999,999 of --max-model-len; give 8192 or less" in sentence
+
+
 SCHEMAS: list[dict[str, Any]] = [
     {
         "type": "object",
