@@ -162,11 +162,18 @@ class _Chat:
             conversation_id="terminal",
             started_on=self._today,
         )
-        for event in self._terminal.answer(request):
-            if isinstance(event, TextDelta) and not self._json:
-                print(event.text, end="", flush=True)
-            if isinstance(event, Finished):
-                self._finish(event)
+        begun = False  # a line that has no end yet
+        try:
+            for event in self._terminal.answer(request):
+                if isinstance(event, TextDelta) and not self._json:
+                    print(event.text, end="", flush=True)
+                    begun = True
+                if isinstance(event, Finished):
+                    self._finish(event)
+                    begun = False
+        finally:
+            if begun:
+                print(flush=True)  # what went wrong is said on a line of its own
 
     def _finish(self, event: Finished) -> None:
         self._messages.append(Message("assistant", event.text, event.token_ids))

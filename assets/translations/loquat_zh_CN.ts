@@ -2397,6 +2397,10 @@
         <translation>服务器等了 {0}才开始回答，回答用时 {1}。</translation>
     </message>
     <message>
+        <source>The server {0} asks for a key, and there is none yet; type it in.</source>
+        <translation>服务器 {0} 需要密钥，但尚未提供；请输入。</translation>
+    </message>
+    <message>
         <source>The server {0} does not accept the key; type it in once more.</source>
         <translation>服务器 {0} 不接受该密钥；请重新输入。</translation>
     </message>

@@ -102,8 +102,8 @@ def _connection_fault(error: Exception, server: RemoteServer, detail: str) -> Fa
 def _status_fault(error: Exception, server: RemoteServer, model: str, detail: str) -> Fault:
     status, retry_after = _status(error), _retry_after(error)
     name, said = server.name, _server_says(error)
-    if status in (401, 403):
-        return Fault(ServerFailed(f"The server {name} does not accept the key; type it in once more.", detail))
+    if status == 401 or (status == 403 and _had_key(error)):
+        return Fault(ServerFailed(_key_sentence(error, name), detail))
     if status == 404:
         sentence = f"The server {name} has no model {model} at this address; check both."
         if not model:
@@ -133,6 +133,18 @@ def _busy_fault(server: RemoteServer, retry_after: float | None, detail: str) ->
 def _status(error: Exception) -> int:
     status = getattr(error, "status_code", 0)
     return status if isinstance(status, int) else 0
+
+
+def _key_sentence(error: Exception, name: str) -> str:
+    if _had_key(error):
+        return f"The server {name} does not accept the key; type it in once more."
+    return f"The server {name} asks for a key, and there is none yet; type it in."
+
+
+def _had_key(error: Exception) -> bool:
+    """Whether a key went with the request that was refused."""
+    request = getattr(getattr(error, "response", None), "request", None)
+    return "authorization" in getattr(request, "headers", {})
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -115,7 +115,7 @@ def test_a_server_that_is_gone_ends_the_run_and_the_next_one_goes_on(server, tmp
     server.actions = [dies]
     process = start(source, out)
     _, said = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 2 and "does not accept the key" in said
+    assert process.returncode == 2 and "asks for a key" in said
     done = len(written(out))
     assert 0 < done < 8
     server.actions = [answers]

@@ -101,7 +101,7 @@ def test_a_fault_is_a_notice_and_what_came_is_kept(qtbot, desktop, scripted) -> 
     assert reply.content == "So it is." and desktop.chats.current.versions()[reply.id].of == 2
     scripted.actions = [refuses(401)]
     desktop.chats.current.send("And?")
-    qtbot.waitUntil(lambda: "does not accept the key" in desktop.notices[-1].sentence, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "asks for a key" in desktop.notices[-1].sentence, timeout=PATIENCE_MS)
 
 
 def test_stop_keeps_what_came(qtbot, desktop, scripted) -> None:

@@ -40,13 +40,19 @@ def sentence(engine: RemoteEngine) -> str:
 
 @pytest.mark.parametrize(
     ("status", "expected"),
-    [(401, "does not accept the key"), (403, "does not accept the key"), (404, "has no model org/big-model"),
+    [(401, "asks for a key, and there is none"), (403, "(error 403): no reason."), (404, "has no model org/big-model"),
      (400, "refuses the request (error 400): no reason."), (413, "error 413"), (307, "sends requests on")],
 )  # fmt: skip
 def test_a_refusal_is_said_and_not_tried_again(ask, status: int, expected: str) -> None:
     engine, scripted = ask(refuses(status, Location="http://elsewhere.example/"))
     assert expected in sentence(engine)
     assert len(scripted.seen) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_is_refused_is_to_be_typed_in_once_more(ask, status: int) -> None:
+    engine, _ = ask(refuses(status), key="sk-7")
+    assert "does not accept the key; type it in once more" in sentence(engine)
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
@@ -262,7 +268,7 @@ def test_a_probe_lists_models_and_says_what_is_wrong(script) -> None:
     assert 0 < found.latency_s < 20 and found.warning == ""
     assert scripted.listed[0].headers["authorization"] == "Bearer sk-2"
     for act, expected in (
-        (refuses(401), "does not accept the key"), (refuses(404), "lists no models"), (html, "is no answer"),
+        (refuses(401), "asks for a key"), (refuses(404), "lists no models"), (html, "is no answer"),
         (lambda exchange: exchange.send(200, {"data": 7}), "is no answer"),
     ):  # fmt: skip
         scripted.listing = act

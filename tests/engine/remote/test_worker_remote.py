@@ -110,7 +110,7 @@ def test_a_server_that_fails_leaves_the_model_that_was_there(run) -> None:
     running, scripted = run(runner=FakeRunner())
     scripted.listing = lambda exchange: exchange.send(401, {})
     failed = running.load()[-1]
-    assert isinstance(failed.error, ServerFailed) and "does not accept the key" in failed.error.sentence
+    assert isinstance(failed.error, ServerFailed) and "asks for a key" in failed.error.sentence
     running.worker.submit(ask())
     assert running.until(Finished, Failed)[-1].stats.server == ""
 
