@@ -64,9 +64,7 @@ def test_what_does_not_fit_is_said_and_counts_as_no(model: str, capsys: pytest.C
     assert cli.main(arguments) == 1
     printed = capsys.readouterr()
     assert "too much" in printed.out
-    assert printed.err.startswith(
-        "There is no room for 1,000,000 chats of 512 tokens (float16) with tiny-llama "
-    )
+    assert printed.err.startswith("There is no room for 1,000,000 chats of 512 tokens (float16) with tiny-llama ")
     assert printed.err.count("\n") == 1
 
 
