@@ -22,9 +22,9 @@ EDITS = 30
 TURNS = 8
 
 
-@pytest.fixture(scope="module")
-def engine(model_home, tmp_path_factory):
-    made = Engine(EngineConfig(save_caches=False), tmp_path_factory.mktemp("cache"))
+@pytest.fixture
+def engine(model_home, tmp_path):
+    made = Engine(EngineConfig(save_caches=False), tmp_path)
     made.load(Registry(model_home.models).find(None))
     yield made
     made.unload()
