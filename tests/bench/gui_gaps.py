@@ -151,7 +151,7 @@ def paths_in(home: Path, models: Path | None) -> Paths:
 
 def run_model(app: QApplication, paths: Paths, words: int, tokens: int, stacks: IO[str] | None) -> int:
     """The real model loads, reads and answers."""
-    desktop = Desktop(app, paths, lambda emit: Worker(emit, EngineConfig(), paths))
+    desktop = Desktop(app, paths, lambda emit: Worker(emit, EngineConfig(), paths, wait_for_kernels=True))
     desktop.settings.set("max_tokens", tokens)
     desktop.settings.set("temperature", 0)
     measurement = Measurement(app, desktop, long_question(words), stacks)
