@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 Align = Literal["left", "center", "right"]
 BULLETS: Final = ("•", "◦", "▪")
-TODO, DONE = "☐", "☑"  # the markers of a task list
+TASK_OPEN, TASK_DONE = "☐", "☑"  # the markers of a task list
 
 
 @dataclass(frozen=True, slots=True)

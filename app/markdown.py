@@ -14,8 +14,8 @@ from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
 from app.blocks import (
     BULLETS,
-    DONE,
-    TODO,
+    TASK_DONE,
+    TASK_OPEN,
     Align,
     Block,
     Code,
@@ -30,7 +30,7 @@ from app.blocks import (
 )
 from app.markdown_math import STREAMING, Source, use_math
 
-_TASKS: Final = {"[ ] ": TODO, "[x] ": DONE, "[X] ": DONE}
+_TASKS: Final = {"[ ] ": TASK_OPEN, "[x] ": TASK_DONE, "[X] ": TASK_DONE}
 _DEEPEST: Final = 6  # lists and quotes in one another that are shown as such
 _DATA_SHOWN: Final = 24
 _LEAVES: Final = ("inline", "fence", "code_block", "math_block", "hr", "list_item_open", "blockquote_open")

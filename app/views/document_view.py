@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from app.blocks import DONE, TODO, Block, Frames, Heading, Paragraph, plain_text
+from app.blocks import TASK_DONE, TASK_OPEN, Block, Frames, Heading, Paragraph, plain_text
 from app.plain_text import Query, searchable, utf16_length
 from app.theme import Theme
 from app.views.formulas import OBJECT
@@ -318,10 +318,10 @@ class DocumentView(QWidget):
         painter.setFont(font)
         painter.setPen(self._marker_color(marker))
         side = self._theme.wide(_BOX)
-        width = side if marker in (TODO, DONE) else painter.fontMetrics().horizontalAdvance(marker)
+        width = side if marker in (TASK_OPEN, TASK_DONE) else painter.fontMetrics().horizontalAdvance(marker)
         left = self.width() - right + _MARKER_GAP if self._mirrored else right - _MARKER_GAP - width
-        if marker in (TODO, DONE):
-            self._paint_box(painter, QPointF(left, self._first_baseline() - side + 1), marker == DONE)
+        if marker in (TASK_OPEN, TASK_DONE):
+            self._paint_box(painter, QPointF(left, self._first_baseline() - side + 1), marker == TASK_DONE)
         else:
             painter.drawText(QPointF(left, self._first_baseline()), marker)
 

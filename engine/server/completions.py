@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -34,7 +35,7 @@ from engine.tools import CallReader, ToolCall, ToolStyle
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(ABC):
     """Some text of one choice, and how likely its token was."""
 
     index: int
@@ -82,25 +83,30 @@ class Completion:
         self._info = info
         self._frame = frame
 
+    @abstractmethod
     def parts(self) -> AsyncGenerator[Part, None]:
         """The parts of all choices, choice by choice."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def opening(self, index: int) -> dict[str, Any] | None:
         """The choice of a chunk that goes before a choice's first piece, if there is one."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def piece(self, piece: Piece, offset: int) -> dict[str, Any]:
         """The choice of a chunk with some text, of which `offset` characters came before."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def ends(self, end: End) -> Iterator[dict[str, Any]]:
         """The choices of the last chunks."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def choice(self, text: str, logprobs: tuple[TokenLogprob, ...], end: End) -> dict[str, Any]:
         """A whole choice."""
-        raise NotImplementedError
+        ...
 
     async def whole(self) -> dict[str, Any]:
         """The answer in one object.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.blocks import DONE, TODO, Code, Formula, Frame, Heading, Paragraph, Rule, Span, Table, plain_text
+from app.blocks import TASK_DONE, TASK_OPEN, Code, Formula, Frame, Heading, Paragraph, Rule, Span, Table, plain_text
 from app.markdown import parse
 from app.markdown_stream import BlockStream, close_open_inline
 from tests.app.views.conftest import DOCUMENT
@@ -146,7 +146,7 @@ def test_an_inline_formula_is_one_as_soon_as_it_is_closed() -> None:
 
 def test_tasks_have_a_box_for_a_bullet() -> None:
     blocks = parse("- [ ] open\n- [x] **done**\n- [] none\n1. [x] numbered")
-    assert [block.frames[0].marker for block in blocks] == [TODO, DONE, "•", "1."]
+    assert [block.frames[0].marker for block in blocks] == [TASK_OPEN, TASK_DONE, "•", "1."]
     assert [plain_text(block) for block in blocks] == ["open", "done", "[] none", "[x] numbered"]
 
 

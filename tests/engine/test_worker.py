@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from dataclasses import asdict
 
 import pytest
 import torch
 
-from engine import worker as worker_module
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.commands import Command, CommandQueue, Idle
 from engine.config import EngineConfig, SamplingParams
@@ -434,63 +432,3 @@ class TestCommandQueue:
         assert commands.get() is real
         assert real.handle.cancelled
         assert commands.get() is None
-
-
-def served(running, number: int, tokens: int, key: str) -> tuple[list, RequestHandle]:
-    """Submit a request of another program; its events, and its handle."""
-    events: list = []
-    params = SamplingParams(temperature=0, max_tokens=tokens)
-    request = ChatRequest(f"r{number}", (Message("user", f"question {number}"),), params, conversation_id=key)
-    return events, running.worker.serve(request, events.append)
-
-
-def ended(*all_events: list) -> bool:
-    return all(events and isinstance(events[-1], Finished | Failed) for events in all_events)
-
-
-def wait_for(condition) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
-def test_requests_of_other_programs_take_turns_and_say_what_they_say_alone(loquat_home, monkeypatch):
-    monkeypatch.setattr(worker_module, "TURN_S", 0.0)
-    alone = []
-    for number, tokens in enumerate((40, 3, 25)):
-        with Running(loquat_home, FakeRunner()) as running:
-            events, _ = served(running, number, tokens, f"c{number}")
-            wait_for(lambda found=events: ended(found))
-            alone.append(events[-1].token_ids)
-    with Running(loquat_home, FakeRunner()) as running:
-        long, _ = served(running, 0, 40, "c0")
-        short, _ = served(running, 1, 3, "c1")
-        other, _ = served(running, 2, 25, "c2")
-        wait_for(lambda: ended(long, short, other))
-    assert [events[-1].token_ids for events in (long, short, other)] == alone
-    last = max(event.at for event in short if isinstance(event, TextDelta))
-    assert sum(event.at > last for event in long if isinstance(event, TextDelta)) > 20, "the short one did not wait"
-
-
-def test_of_two_with_one_cache_the_second_begins_when_the_first_has_ended(loquat_home, monkeypatch):
-    monkeypatch.setattr(worker_module, "TURN_S", 0.0)
-    with Running(loquat_home, FakeRunner()) as running:
-        first, _ = served(running, 0, 20, "same")
-        second, _ = served(running, 1, 20, "same")
-        wait_for(lambda: ended(first, second))
-    times = [[event.at for event in events if isinstance(event, TextDelta)] for events in (first, second)]
-    assert max(times[0]) < min(times[1])
-
-
-def test_a_cancelled_one_that_waits_for_its_turn_ends_and_the_others_go_on(loquat_home, monkeypatch):
-    monkeypatch.setattr(worker_module, "TURN_S", 0.0)
-    with Running(loquat_home, FakeRunner()) as running:
-        first, handle = served(running, 0, 4_000, "a")
-        wait_for(lambda: len(first) > 5)
-        second, _ = served(running, 1, 30, "b")
-        wait_for(lambda: len(second) > 5)
-        handle.cancel()
-        wait_for(lambda: ended(first, second))
-    assert first[-1].reason is FinishReason.CANCELLED
-    assert second[-1].reason is FinishReason.LENGTH

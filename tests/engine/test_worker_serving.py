@@ -6,6 +6,7 @@ import queue
 
 import pytest
 
+from engine import worker as worker_module
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.commands import Command, CommandQueue
 from engine.config import SamplingParams
@@ -156,3 +157,62 @@ def test_seeded_sampling_is_the_same_when_it_is_interrupted(loquat_home):
                 running.worker.submit(ask("w", tokens=2))
 
         assert served_events(running.worker, request, interrupt)[-1].token_ids == alone.token_ids
+
+
+class Client:
+    """A request of another program, and what it was told."""
+
+    def __init__(self, running: Running, number: int, tokens: int, cache: str) -> None:
+        params = SamplingParams(temperature=0, max_tokens=tokens)
+        request = ChatRequest(f"r{number}", (Message("user", f"question {number}"),), params, conversation_id=cache)
+        self._told: queue.SimpleQueue = queue.SimpleQueue()
+        self.seen: list = []
+        self.handle = running.worker.serve(request, self._told.put)
+
+    def until(self, tokens: int) -> None:
+        while len(self.times) < tokens:
+            self.seen.append(self._told.get(timeout=PATIENCE_S))
+
+    def end(self) -> Finished | Failed:
+        while not self.seen or not isinstance(self.seen[-1], Finished | Failed):
+            self.seen.append(self._told.get(timeout=PATIENCE_S))
+        return self.seen[-1]
+
+    @property
+    def times(self) -> list[float]:
+        return [event.at for event in self.seen if isinstance(event, TextDelta)]
+
+
+def test_several_take_turns_and_say_what_they_say_alone(loquat_home, monkeypatch):
+    monkeypatch.setattr(worker_module, "TURN_S", 0.0)
+    lengths = (40, 3, 25)
+    alone = []
+    for number, tokens in enumerate(lengths):
+        with Running(loquat_home, FakeRunner()) as running:
+            alone.append(Client(running, number, tokens, f"c{number}").end().token_ids)
+    with Running(loquat_home, FakeRunner()) as running:
+        clients = [Client(running, number, tokens, f"c{number}") for number, tokens in enumerate(lengths)]
+        assert [client.end().token_ids for client in clients] == alone
+    long, short, _ = clients
+    assert sum(at > short.times[-1] for at in long.times) > 20, "the short one did not wait"
+
+
+def test_of_two_with_one_cache_the_second_begins_when_the_first_has_ended(loquat_home, monkeypatch):
+    monkeypatch.setattr(worker_module, "TURN_S", 0.0)
+    with Running(loquat_home, FakeRunner()) as running:
+        first, second = (Client(running, number, 20, "same") for number in range(2))
+        first.end()
+        second.end()
+    assert max(first.times) < min(second.times)
+
+
+def test_one_that_is_cancelled_between_its_turns_ends_and_the_others_go_on(loquat_home, monkeypatch):
+    monkeypatch.setattr(worker_module, "TURN_S", 0.0)
+    with Running(loquat_home, FakeRunner()) as running:
+        first = Client(running, 0, 4_000, "a")
+        first.until(tokens=5)
+        second = Client(running, 1, 30, "b")
+        second.until(tokens=5)
+        first.handle.cancel()
+        assert first.end().reason is FinishReason.CANCELLED
+        assert second.end().reason is FinishReason.LENGTH

@@ -9,8 +9,6 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
-    QInputMethodEvent,
     QKeySequence,
 )
 from PySide6.QtTest import QTest
@@ -30,84 +27,14 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app import db_writer
 from app.db_writer import connect
 from app.desktop import Desktop
-from app.gui_probe import GuiProbe
 from app.migrations import STEPS, StoreTooNew
 from app.records import StoredMessage
 from app.store import Store
 from app.views.import_dialog import ImportDialog
 from engine.paths import Paths
-from tests.app.fake_worker import FakeWorker, Reply
+from tests.app.fake_worker import Reply
 from tests.app.many import fill
-
-GAP_MS = 250  # what a person would call a freeze
-PATIENCE_MS = 20_000
-
-
-@pytest.fixture
-def open_window(qtbot: Any, loquat_home: Paths) -> Iterator[Callable[..., Desktop]]:
-    """`open_window(*replies)`: the whole program over this home, its model loaded; no report of a crash is shown."""
-    made: list[Desktop] = []
-
-    def start(*replies: Reply) -> Desktop:
-        application = QApplication.instance()
-        assert isinstance(application, QApplication)
-        desktop = Desktop(application, loquat_home, partial(FakeWorker, replies=replies))
-        made.append(desktop)
-        with qtbot.waitActive(desktop.window):
-            desktop.show()
-        qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready", timeout=PATIENCE_MS)
-        return desktop
-
-    yield start
-    for desktop in made:
-        if desktop.bridge._worker.thread.is_alive():  # type: ignore[attr-defined]
-            shut(desktop)
-
-
-def shut(desktop: Desktop) -> None:
-    """Close the window and the program behind it."""
-    desktop.window.close()
-    assert desktop.close()
-    desktop.window.deleteLater()
-    desktop.theme.deleteLater()
-
-
-@contextmanager
-def no_freeze() -> Iterator[None]:
-    """What happens inside never holds the window up for as long as a person would notice.
-
-    What the window's thread itself works between two ticks counts: other tests share this machine.
-    """
-    probe = GuiProbe(clock=time.thread_time)
-    probe.start("inside")
-    yield
-    QTest.qWait(20)  # the tick that ends the last gap
-    probe.stop()
-    assert probe.longest()[1] < GAP_MS
-
-
-def said(desktop: Desktop) -> list[str]:
-    """The notices on view."""
-    return [card.notice.sentence for card in desktop.window.notices.cards]
-
-
-def answers(home: Paths) -> list[tuple[str, str]]:
-    """Status and text of all answers on the disk."""
-    db = sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True)
-    found = db.execute("SELECT status, content FROM message WHERE role = 'assistant' ORDER BY key").fetchall()
-    db.close()
-    return found
-
-
-def ask(desktop: Desktop, qtbot: Any, question: str = "Well?") -> None:
-    """Type a question, press Enter, and wait for the end of its answer."""
-    editor = desktop.window.composer.editor
-    editor.setPlainText(question)
-    qtbot.keyClick(editor, Qt.Key.Key_Return)
-    session = desktop.chats.current
-    assert session is not None
-    qtbot.waitUntil(lambda: session.live.phase == "idle" and not session.busy, timeout=PATIENCE_MS)
-
+from tests.integration.whole_window import PATIENCE_MS, answers, ask, no_freeze, said, shut
 
 # -- the database ------------------------------------------------------------------------------------------------------
 
@@ -447,81 +374,3 @@ def test_a_place_off_every_screen_opens_within_reach(open_window: Callable[..., 
     shut(desktop)
     again = open_window()
     assert again.window.screen().availableGeometry().intersects(again.window.frameGeometry())
-
-
-# -- input methods -----------------------------------------------------------------------------------------------------
-
-
-def compose(widget: QWidget, text: str) -> None:
-    """An input method shows what it holds, which is not in the field yet."""
-    QApplication.sendEvent(widget, QInputMethodEvent(text, []))
-
-
-def commit(widget: QWidget, text: str) -> None:
-    """The input method hands its text over."""
-    event = QInputMethodEvent()
-    event.setCommitString(text)
-    QApplication.sendEvent(widget, event)
-
-
-def test_enter_ends_a_composition_and_sends_nothing(open_window: Callable[..., Desktop], qtbot: Any) -> None:
-    desktop = open_window()
-    session = desktop.chats.current
-    assert session is not None
-    editor = desktop.window.composer.editor
-    compose(editor, "ni hao")
-    qtbot.keyClick(editor, Qt.Key.Key_Return)
-    assert session.messages() == ()
-    commit(editor, "你好")
-    assert editor.toPlainText() == "你好"
-    assert session.messages() == ()
-    qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(session.messages()) == 2 and not session.busy)
-    assert session.messages()[0].content == "你好"
-
-    question = desktop.window.chat.message_views()[0]
-    question.again_button.click()
-    assert question.edit_box is not None
-    field = question.edit_box.editor
-    for modifier in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier):
-        compose(field, "ma")
-        qtbot.keyClick(field, Qt.Key.Key_Return, modifier)
-        qtbot.keyClick(field, Qt.Key.Key_Escape)
-        assert question.edit_box is not None
-    commit(field, "吗")
-    assert field.toPlainText() == "你好吗"
-    assert len(session.messages()) == 2
-    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: session.messages()[0].content == "你好吗" and not session.busy)
-
-
-def test_a_composition_in_the_palette_the_search_and_the_quick_ask(
-    open_window: Callable[..., Desktop], qtbot: Any
-) -> None:
-    desktop = open_window()
-    window = desktop.window
-    desktop.conductor.commands.run("palette")
-    field = window.command_palette.field
-    compose(field, "xin")
-    qtbot.keyClick(field, Qt.Key.Key_Return)
-    assert window.command_palette.isVisible(), "nothing was chosen"
-    commit(field, "新")
-    assert field.text() == "新"
-    qtbot.keyClick(field, Qt.Key.Key_Escape)
-
-    search = window.sidebar.search_field
-    compose(search, "cha")
-    qtbot.keyClick(search, Qt.Key.Key_Return)
-    commit(search, "查")
-    assert search.text() == "查"
-    search.clear()
-
-    desktop.presence.toggle_quick_ask()
-    small = desktop.presence.quick
-    compose(small.editor, "wen")
-    qtbot.keyClick(small.editor, Qt.Key.Key_Return)
-    assert desktop.chats.conversations() == ()
-    commit(small.editor, "问")
-    assert small.editor.toPlainText() == "问"
-    assert desktop.chats.conversations() == ()
-    desktop.presence.toggle_quick_ask()

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLabel
+from PySide6.QtWidgets import QApplication, QDialog
 
 from app.actions import actions
-from app.live import Notice
 from app.records import ChatOptions
 from app.transfer.exporting import export_job
 from app.transfer.job import Control, TransferJob
@@ -25,11 +24,10 @@ from app.views.chat_options_dialog import ChatOptionsDialog
 from app.views.controls import Menu
 from app.views.export_dialog import ExportDialog
 from app.views.import_dialog import ImportDialog
-from app.views.inspector.turns_dialog import TurnsDialog
 from app.views.main_window import MainWindow
 from engine.errors import Cancelled, ContextFull
 from engine.server.control import ServerState
-from tests.app.fake_worker import COMPARISON, Reply
+from tests.app.fake_worker import Reply
 
 
 def ask(window: MainWindow, world: Any, qtbot: Any, text: str) -> None:
@@ -314,220 +312,6 @@ def test_an_edit_says_what_it_will_cost(make_window: Any, qtbot: Any) -> None:
     question.again_button.click()
     QTest.keyClicks(question.edit_box.editor, " more")
     qtbot.waitUntil(lambda: "recomputes" in question.edit_box.note)
-
-
-# -- the inspector ---------------------------------------------------------------------------------------------
-
-
-def test_the_inspector_follows_the_turn_and_shows_an_earlier_one_on_request(make_window: Any, qtbot: Any) -> None:
-    gate = threading.Semaphore(0)
-    window, world = make_window(Reply(("One ", "two "), prefill=23), Reply(("Three ", "four "), gate=gate, prefill=7))
-    QTest.keyClick(window, Qt.Key.Key_F12)
-    page = window.inspector.turn
-    assert not page.time.isVisible()
-    ask(window, world, qtbot, "first")
-    qtbot.waitUntil(lambda: "Prefill, 23 tokens" in page.time_bar.legend.accessibleName())
-    earlier = world.session.messages()[-1].id
-    QTest.keyClicks(window.composer.editor, "second")
-    QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "Prefill, 7 tokens" in page.time_bar.legend.accessibleName())  # while it is being written
-    gate.release(10)
-    qtbot.waitUntil(lambda: not world.session.busy)
-    window.chat.explain_requested.emit(earlier)
-    assert "Prefill, 23 tokens" in page.time_bar.legend.accessibleName()
-
-
-def test_the_caches_worth_is_compared_and_can_be_given_up(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window()
-    ask(window, world, qtbot, "One")
-    window.show_inspector(True)
-    window.inspector.show_page("cache")
-    page = world.conductor.inspection._cache
-    page.button.click()
-    qtbot.waitUntil(page.said.isVisible)
-    assert page.said.texts[0].startswith("Without the cache a token takes")
-    assert len(COMPARISON.cached_ms) == 2
-    world.worker.check_gate = threading.Semaphore(0)
-    page.button.click()
-    qtbot.waitUntil(lambda: page.button.text().startswith("Cancel"))
-    page.button.click()
-    assert page.button.text() == "Compare"
-    world.worker.check_gate.release(100)
-
-
-def test_the_log_of_turns_is_shown_and_opens_a_turn(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window()
-    ask(window, world, qtbot, "One")
-    window.show_inspector(True)
-    window.inspector.show_page("history")
-    history = world.conductor.inspection._history
-    assert len(history.turns) == 1
-    turn = history.turns[0]
-    world.conductor.new_chat()
-    world.conductor.inspection._open_turn(turn.conversation_id, turn.message_id)
-    assert world.session.conversation.id == turn.conversation_id
-    assert window.inspector.page == "turn"
-
-
-@pytest.mark.parametrize("width", [640, 1200, 1440])
-def test_the_inspector_leaves_the_conversation_room(make_window: Any, qtbot: Any, width: int) -> None:
-    window, _world = make_window()
-    window.resize(width, 800)
-    window.show_inspector(True)
-    qtbot.waitUntil(lambda: window.inspector.geometry().right() == width - 1)
-    beside = width >= 1100
-    assert (window._main.width() < width - window._left.room) is beside
-    QTest.keyClick(window, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: window.inspector_shown is beside)
-
-
-def test_a_question_that_could_not_be_answered_is_asked_again_by_its_key(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window(Reply(pieces=(), error=ContextFull("It is too long.")), Reply())
-    ask(window, world, qtbot, "Why?")
-    world.conductor.inspection.refresh()
-    window.show_inspector(True)
-    assert "not answered" in " ".join(label.text() for label in window.inspector.turn.findChildren(QLabel))
-    window.notices.cards[0].close_button.click()
-    row = window.chat.message_views()[0].action_row
-    assert row.retry.isVisible()
-    QTest.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: not world.session.busy)
-    assert contents(world) == ["Why?", "It is **so**."]
-    assert not row.retry.isVisible()
-
-
-def test_what_is_no_command_is_asked_only_when_the_person_says_so(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window()
-    ask(window, world, qtbot, "/xyz hello")
-    assert contents(world) == []
-    assert window.composer.text == "/xyz hello"
-    (card,) = window.notices.cards
-    assert card.notice.sentence == "There is no command “/xyz”."
-    card.action_button.click()
-    qtbot.waitUntil(lambda: not world.session.busy)
-    assert contents(world)[0] == "/xyz hello"
-    assert window.composer.text == ""
-
-
-def test_a_chat_that_has_not_begun_says_that_it_cannot_be_renamed(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window()
-    ask(window, world, qtbot, "/rename Sails")
-    assert window.notices.cards[-1].notice.sentence.startswith("There is nothing to rename yet.")
-
-
-def test_what_could_not_be_attached_is_not_told_of_in_another_chat(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window()
-    ask(window, world, qtbot, "Why?")
-    window.composer.refused.emit("Pasted text is too large.")
-    window.notices.show_notice(Notice("The disk is full."))
-    assert window.notices.cards[0].notice.lapses
-    world.conductor.new_chat()
-    assert [card.notice.sentence for card in window.notices.cards] == ["The disk is full."]
-
-
-def test_the_latest_deletion_is_undone_by_its_key_outside_of_text(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window()
-    ask(window, world, qtbot, "One")
-    world.conductor.new_chat()
-    ask(window, world, qtbot, "Two")
-    one, two = sorted(world.chats.conversations(), key=lambda chat: chat.title)
-    world.chats.archive(one.id, True)
-    world.chats.delete(two.id)
-    undo = (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    window.composer.focus_editor()
-    QTest.keyClick(window.composer.editor, *undo)
-    assert world.chats.conversations() == ()
-    window.sidebar.new_button.setFocus()
-    QTest.keyClick(window.sidebar.new_button, *undo)
-    assert [chat.title for chat in world.chats.conversations()] == ["Two"]
-    QTest.keyClick(window.sidebar.new_button, *undo)
-    assert world.chats.archived() == ()
-    QTest.keyClick(window.sidebar.new_button, *undo)
-    assert len(world.chats.conversations()) == 2
-
-
-def test_escape_ends_a_search_whose_hit_was_opened(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window()
-    ask(window, world, qtbot, "About ships")
-    window.sidebar.search_field.setText("ships")
-    qtbot.waitUntil(lambda: bool(window.sidebar.results.isVisible()))
-    window.sidebar.hit_opened.emit(world.session.conversation.id, world.session.messages()[0].id, "ships")
-    window.composer.focus_editor()
-    QTest.keyClick(window.composer.editor, Qt.Key.Key_Escape)
-    assert window.sidebar.search_field.text() == ""
-    assert window.sidebar.list.isVisible()
-    assert window.composer.editor.hasFocus()
-
-
-def test_the_inspectors_figures_are_reached_by_name(
-    make_window: Any, qtbot: Any, monkeypatch: Any, tmp_path: Path
-) -> None:
-    window, world = make_window()
-    ask(window, world, qtbot, "One")
-    run = world.conductor.commands.run
-    run("explain")
-    assert (window.inspector_shown, window.inspector.page) == (True, "turn")
-    run("compare_cache")
-    page = world.conductor.inspection._cache
-    qtbot.waitUntil(page.said.isVisible)
-    assert window.inspector.page == "cache"
-    target = tmp_path / "turns.csv"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
-    window.show_inspector(False)
-    run("export_turns")
-    assert len(target.read_text().splitlines()) == 2
-    run("all_turns")
-    assert window.findChild(TurnsDialog).isVisible()
-
-
-def test_all_chats_are_exported_from_a_chat_that_is_not_empty(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window()
-    ask(window, world, qtbot, "About ships")
-    world.conductor.commands.run("export_all")
-    dialog = window.findChild(ExportDialog)
-    assert dialog.scope == "all"
-    assert dialog.chat_card.isEnabled()
-    dialog.chat_card.click()
-    assert dialog.scope == "chat"
-
-
-def test_words_typed_at_once_after_a_new_chat_stand_in_it(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window()
-    for number in range(5):
-        QTest.keyClicks(window.composer.editor, f"Question {number}")
-        QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
-        session = world.session
-        session.turn_ended.connect(lambda _well: type_into_a_new_chat(window))
-        qtbot.waitUntil(lambda session=session: world.session is not session)
-        QTest.qWait(50)
-        assert window.composer.text == "hello there"
-        assert world.chats.draft.text == "hello there"
-        window.composer.clear()
-
-
-def type_into_a_new_chat(window: MainWindow) -> None:
-    """All keys come before the program does anything else."""
-    QTest.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-    for letter in "hello there":
-        for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
-            event = QKeyEvent(kind, 0, Qt.KeyboardModifier.NoModifier, letter)
-            QApplication.postEvent(QApplication.focusWidget() or window, event)
-
-
-def test_a_question_given_up_while_it_waits_can_be_asked_again_after_a_restart(make_window: Any, qtbot: Any) -> None:
-    window, world = make_window(Reply(gate=threading.Semaphore(0), prefill_gate=threading.Semaphore(0)))
-    QTest.keyClicks(window.composer.editor, "Why?")
-    QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
-    assert not window.chat.message_views()[0].action_row.retry.isVisible()
-    QTest.keyClick(window.composer.editor, Qt.Key.Key_Escape)
-    assert window.chat.message_views()[0].action_row.retry.isVisible()
-    window.close()
-    world.close()
-    again, world = make_window(Reply())
-    QTest.mouseClick(again.chat.message_views()[0].action_row.retry, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not world.session.busy)
-    assert contents(world) == ["Why?", "It is **so**."]
-    assert again.composer.editor.hasFocus()
 
 
 def test_what_was_said_of_a_failed_turn_goes_when_the_chat_is_asked_again(make_window: Any, qtbot: Any) -> None:
