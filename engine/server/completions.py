@@ -35,7 +35,7 @@ from engine.tools import CallReader, ToolCall, ToolStyle
 
 
 @dataclass(frozen=True, slots=True)
-class Piece(ABC):
+class Piece:
     """Some text of one choice, and how likely its token was."""
 
     index: int
@@ -62,7 +62,7 @@ class End:
 Part: TypeAlias = Piece | End
 
 
-class Completion:
+class Completion(ABC):
     """What chat and text completions share: a frame, parts, and how parts become objects.
 
     Args:
