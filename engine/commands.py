@@ -147,12 +147,11 @@ class CommandQueue:
     def _next_served(self) -> Command:
         """The one that has waited longest; while something waits that must not come between, one that has begun."""
         ending = bool(self._waiting)
-        for command in self._served:
-            if command in self._begun or (not ending and self._may_run(command, set())):
-                self._served.remove(command)
-                self._begun.discard(command)
-                return command
-        return self._served.popleft()
+        able = (c for c in self._served if c in self._begun or (not ending and self._may_run(c, set())))
+        command = next(able)  # nothing keeps the first one back while none has begun
+        self._served.remove(command)
+        self._begun.discard(command)
+        return command
 
     def _may_run(self, command: Command, keys: set[str]) -> bool:
         """Whether a served command has begun, or uses no cache of one that has."""
