@@ -68,6 +68,17 @@ def prefill(
     return logits
 
 
+def prefill_all(cache: KVCache, ids: Sequence[int], pacer: ChunkPacer, cancelled: Cancelled) -> Tensor | None:
+    """`prefill` to its end, for whoever shows no progress: the logits, or None when cancelled."""
+    steps = prefill(cache, ids, pacer, cancelled)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            logits: Tensor | None = end.value
+            return logits
+
+
 def _next_chunk(cache: KVCache, ids: Sequence[int], size: int) -> Sequence[int]:
     """The ids to read next; where a cache cannot be cropped the last one comes alone, so that a mark lies before it."""
     chunk = ids[:size]

@@ -11,7 +11,7 @@ from typing import Final
 from engine.chat import ChatRequest, Message
 from engine.config import GREEDY
 from engine.estimate import about_tokens
-from engine.generate import decode, prefill
+from engine.generate import decode, prefill_all
 from engine.kv_cache import KVCache
 from engine.loader import LoadedModel
 from engine.sampler import Sampler
@@ -122,19 +122,12 @@ def _borrowed(own: KVCache, ids: Sequence[int], model: LoadedModel, stop: Callab
     rest = own.ids[kept:]  # a draft that was read ahead
     yield own
     own.crop(kept)
-    for _ in prefill(own, rest, model.pacer, stop):
-        pass
+    prefill_all(own, rest, model.pacer, stop)
 
 
 def _answer(cache: KVCache, ids: Sequence[int], model: LoadedModel, stop: Callable[[], bool]) -> str | None:
     """What the model says up to the closing quote; "" if it comes to no end, None if it was stopped."""
-    steps = prefill(cache, cache.reuse(ids), model.pacer, stop)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            logits = end.value
-            break
+    logits = prefill_all(cache, cache.reuse(ids), model.pacer, stop)
     if logits is None:
         return None
     tokenizer = model.prompt.tokenizer

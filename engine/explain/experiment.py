@@ -19,7 +19,7 @@ from engine.events import Compared, CompareProgress
 from engine.explain.comparison import Candidate, Comparison, Step
 from engine.explain.facts import model_facts
 from engine.explain.trace import ModelFacts
-from engine.generate import prefill
+from engine.generate import prefill_all
 from engine.kv_cache import KVCache
 from engine.loader import LoadedModel
 from engine.turn import check_fits
@@ -111,27 +111,16 @@ class _Experiment:
         return CompareProgress(self._handle.id, cached, index, self._tokens, 1000 * seconds)
 
     def _timed(self, cache: KVCache, ids: Sequence[int]) -> tuple[Tensor, float]:
-        """Logits after `ids` behind what the cache holds, and the seconds that took."""
-        began = time.perf_counter()
-        logits = self._read(cache, ids)
-        return logits, time.perf_counter() - began
-
-    def _read(self, cache: KVCache, ids: Sequence[int]) -> Tensor:
-        """Logits after all of `ids`.
+        """Logits after `ids` behind what the cache holds, and the seconds that took.
 
         Raises:
             Cancelled: The person cancelled.
         """
-        steps = prefill(cache, ids, self._model.pacer, lambda: self._handle.cancelled)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                logits: Tensor | None = end.value
-                break
+        began = time.perf_counter()
+        logits = prefill_all(cache, ids, self._model.pacer, lambda: self._handle.cancelled)
         if logits is None:
             raise Cancelled
-        return logits
+        return logits, time.perf_counter() - began
 
     def _step(self, cache: KVCache, read: int, seconds: float, logits: Tensor) -> Step:
         shape = cache_shape(self._facts, len(cache.ids))
