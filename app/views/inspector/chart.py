@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -45,6 +47,29 @@ def number_text(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:g}"
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far the points of some lines reach: the lowest and highest x, and the highest y."""
+
+    first: float
+    last: float
+    top: float
+
+    @classmethod
+    def of(cls, lines: Sequence[Line]) -> Reach:
+        """Look at all points once; there is at least one."""
+        places = [x for line in lines for x, _ in line.points]
+        return cls(min(places), max(places), max(y for line in lines for _, y in line.points))
+
+    @property
+    def axes(self) -> tuple[float, float, float]:
+        """Where the x axis begins and ends, and where the y axis ends: at a round number."""
+        aside = 0.5 if self.first == self.last else 0.0
+        step = round_step(self.top)
+        top = math.ceil(self.top / step + 1e-9) * step if self.top > 0 else 1.0
+        return self.first - aside, self.last + aside, top
+
+
 class LineChart(QWidget):
     """Draws a `Chart`. The y axis begins at zero, so that a line's height can be believed."""
 
@@ -52,6 +77,8 @@ class LineChart(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._chart = Chart((), "", "")
+        self._lines: tuple[Line, ...] = ()  # those that have points
+        self._reach = Reach(0.0, 0.0, 0.0)
         self._at: float | None = None  # x under the pointer
         self.setFixedHeight(theme.wide(HEIGHT))
         self.setMouseTracking(True)
@@ -60,6 +87,9 @@ class LineChart(QWidget):
     def show_chart(self, chart: Chart) -> None:
         """Show other lines."""
         self._chart = chart
+        self._lines = tuple(line for line in chart.lines if line.points)
+        if self._lines:
+            self._reach = Reach.of(self._lines)
         said = (labelled(line.label, str(len(line.points))) for line in chart.lines)
         self.setAccessibleName(f"{chart.y_name}, {chart.x_name}. " + (", ".join(said) or chart.empty))
         self.update()
@@ -68,9 +98,9 @@ class LineChart(QWidget):
         return QSize(280, self.height())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if not self._drawn():
+        if not self._lines:
             return
-        plot, (low, high, _) = self._plot(), self._bounds()
+        plot, (low, high, _) = self._plot(), self._reach.axes
         share = (event.position().x() - plot.left()) / max(1.0, plot.width())
         self._at = low + share * (high - low) if 0 <= share <= 1 else None
         if self._at is not None:
@@ -84,7 +114,7 @@ class LineChart(QWidget):
     def text_at(self, x: float) -> str:
         """The values of all lines at the measured place nearest to x."""
         rows = []
-        for line in self._drawn():
+        for line in self._lines:
             at, y = nearest(line, x)
             rows.append(labelled(line.label, f"{y:,.1f} ({self._x_text(at)})"))
         return "\n".join(rows)
@@ -93,7 +123,7 @@ class LineChart(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self._theme.font("small"))
-        if not self._drawn():
+        if not self._lines:
             painter.setPen(self._theme.color("muted"))
             flags = int(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap)
             painter.drawText(QRectF(self.rect()), flags, self._chart.empty)
@@ -101,42 +131,32 @@ class LineChart(QWidget):
         plot = self._plot()
         self._paint_axes(painter, plot)
         self._paint_marks(painter, plot)
-        for line in self._drawn():
+        for line in self._lines:
             self._paint_line(painter, plot, line)
         self._paint_pointer(painter, plot)
 
-    def _drawn(self) -> list[Line]:
-        return [line for line in self._chart.lines if line.points]
-
-    def _bounds(self) -> tuple[float, float, float]:
-        """The lowest and highest x, and the highest y."""
-        points = [point for line in self._drawn() for point in line.points]
-        low, high = min(x for x, _ in points), max(x for x, _ in points)
-        if low == high:
-            low, high = low - 0.5, high + 0.5
-        top = max(y for _, y in points)
-        step = round_step(top)
-        return low, high, math.ceil(top / step + 1e-9) * step if top > 0 else 1.0
-
     def _plot(self) -> QRectF:
         metrics = QFontMetricsF(self._theme.font("small"), self)
-        _, _, top = self._bounds()
+        _, _, top = self._reach.axes
         left = max(metrics.horizontalAdvance(number_text(value)) for value in round_numbers(0, top)) + _LABEL_GAP
         line = metrics.height()
         return QRectF(left, line + 12, self.width() - left - 6, self.height() - 2 * line - 20)
 
-    def _point(self, plot: QRectF, x: float, y: float) -> QPointF:
-        low, high, top = self._bounds()
-        return QPointF(plot.left() + plot.width() * (x - low) / (high - low), plot.bottom() - plot.height() * y / top)
+    def _points(self, plot: QRectF, points: Sequence[tuple[float, float]]) -> list[QPointF]:
+        """Where points of the chart are drawn."""
+        low, high, top = self._reach.axes
+        wide, high_up = plot.width() / (high - low), plot.height() / top
+        return [QPointF(plot.left() + wide * (x - low), plot.bottom() - high_up * y) for x, y in points]
 
     def _paint_axes(self, painter: QPainter, plot: QRectF) -> None:
-        low, _, top = self._bounds()
+        low, _, top = self._reach.axes
         line = painter.fontMetrics().height()
         right, left = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), int(Qt.AlignmentFlag.AlignLeft)
         painter.setPen(self._theme.color("muted"))
         painter.drawText(QRectF(0, 0, self.width(), line), left, self._chart.y_name)
-        for value in round_numbers(0, top):
-            y = self._point(plot, low, value).y()
+        values = round_numbers(0, top)
+        for value, at in zip(values, self._points(plot, [(low, value) for value in values]), strict=True):
+            y = at.y()
             painter.setPen(QPen(self._theme.color("line"), 1))
             painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
             painter.setPen(self._theme.color("muted"))
@@ -146,24 +166,23 @@ class LineChart(QWidget):
 
     def _paint_below(self, painter: QPainter, below: QRectF) -> None:
         """The ends of the x axis and its name; of a single value just that."""
-        places = sorted({x for line in self._drawn() for x, _ in line.points})
+        first, last = self._x_text(self._reach.first), self._x_text(self._reach.last)
         middle = int(Qt.AlignmentFlag.AlignHCenter)
-        if len(places) == 1:
-            painter.drawText(below, middle, f"{self._x_text(places[0])} {self._chart.x_name}".strip())
+        if self._reach.first == self._reach.last:
+            painter.drawText(below, middle, f"{first} {self._chart.x_name}".strip())
             return
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), self._x_text(places[0]))
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_text(places[-1]))
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), first)
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), last)
         painter.drawText(below, middle, self._chart.x_name)
 
     def _paint_marks(self, painter: QPainter, plot: QRectF) -> None:
         painter.setPen(QPen(self._theme.color("warning"), 1, Qt.PenStyle.DashLine))
-        for mark in self._chart.marks:
-            x = self._point(plot, mark.x, 0).x()
-            painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()))
+        for at in self._points(plot, [(mark.x, 0.0) for mark in self._chart.marks]):
+            painter.drawLine(QPointF(at.x(), plot.top()), QPointF(at.x(), plot.bottom()))
 
     def _paint_line(self, painter: QPainter, plot: QRectF, line: Line) -> None:
         color = self._theme.color(line.token)
-        points = [self._point(plot, x, y) for x, y in line.points]
+        points = self._points(plot, line.points)
         painter.setPen(QPen(color, 1.75, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
         painter.drawPolyline(QPolygonF(points))
         if line.dots or len(points) == 1:
@@ -175,8 +194,8 @@ class LineChart(QWidget):
     def _paint_pointer(self, painter: QPainter, plot: QRectF) -> None:
         if self._at is None:
             return
-        for line in self._drawn():
-            point = self._point(plot, *nearest(line, self._at))
+        for line in self._lines:
+            (point,) = self._points(plot, [nearest(line, self._at)])
             painter.setPen(QPen(self._theme.color("surface"), 1.5))
             painter.setBrush(self._theme.color(line.token))
             painter.drawEllipse(point, _DOT + 1.5, _DOT + 1.5)
@@ -184,10 +203,9 @@ class LineChart(QWidget):
     def _x_text(self, value: float) -> str:
         if not self._chart.x_is_time:
             return number_text(round(value, 2))
-        low, high, _ = self._bounds()
         when = datetime.fromtimestamp(value)
         day = words.day(when.date(), datetime.now().date())
-        return f"{day} {when:%H:%M}" if high - low < 2 * _DAY else day
+        return f"{day} {when:%H:%M}" if self._reach.last - self._reach.first < 2 * _DAY else day
 
 
 def nearest(line: Line, x: float) -> tuple[float, float]:

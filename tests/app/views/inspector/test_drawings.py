@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -105,3 +106,13 @@ def test_a_chart_of_little_or_odd_data_is_drawn(theme: Theme, holder: QWidget, p
     assert not chart.grab().isNull()
     assert chart.accessibleName()
     QTest.mouseClick(chart, Qt.MouseButton.LeftButton)
+
+
+def test_a_chart_of_thousands_of_answers_does_not_hold_the_window_up(theme: Theme, holder: QWidget) -> None:
+    chart = LineChart(theme, holder)
+    chart.resize(300, 168)
+    points = tuple((float(at), float(at % 50)) for at in range(8_000))
+    begun = time.perf_counter()
+    chart.show_chart(Chart((Line("a", points, "accent"),), "x", "y"))
+    assert not chart.grab().isNull()
+    assert time.perf_counter() - begun < 1.0  # looking at all points for each of them took 4 s
