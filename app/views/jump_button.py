@@ -19,7 +19,6 @@ class JumpButton(IconButton):
 
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
         super().__init__(theme, "down", name, parent, _SIDE)
-        self.setObjectName("jump")
         self.hide()
 
     def paintEvent(self, event: QPaintEvent) -> None:

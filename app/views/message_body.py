@@ -13,7 +13,6 @@ from app.blocks import Block, Code, Formula, Heading, Paragraph, Rule, Table
 from app.i18n import translate
 from app.markdown import parse
 from app.markdown_stream import BlockStream
-from app.pages import PlainPages
 from app.plain_text import Query
 from app.theme import Theme
 from app.views.body_selection import BodySelection, Place
@@ -70,13 +69,6 @@ class MessageBody(QWidget):
     def painted_s(self) -> float:
         """Seconds that painting its blocks has taken so far."""
         return sum(view.painted_s for view in self._views)
-
-    def show_plain(self, text: str) -> None:
-        """Draw text as it was written, all of it."""
-        pages, blocks = PlainPages(text), list[Block]()
-        while not pages.done or not blocks:
-            blocks += pages.next()
-        self.show_blocks(blocks, plain=True)
 
     def show_markdown(self, text: str) -> None:
         """Draw a whole Markdown text; blocks that are on view already stay untouched."""

@@ -41,10 +41,6 @@ class ProseView(DocumentView):
             self._fill(block)
         self._text_changed()
 
-    def show_plain(self, text: str) -> None:
-        """Draw text as it was written."""
-        self.show_block(Paragraph((Span(text),)))
-
     def _fill(self, block: Block) -> None:
         self._document.clear()
         if isinstance(block, Paragraph | Heading):
