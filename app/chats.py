@@ -46,7 +46,7 @@ class Chats(QObject):
     A new chat is stored with its first question. There is always a current session once `restore` was called.
     """
 
-    list_changed = Signal()
+    list_changed = Signal()  # what the list, the archive or a folder holds, or which of the chats are busy
     current_changed = Signal(object)  # Session
     model_changed = Signal(object)  # ModelState
     notice = Signal(object)  # Notice
@@ -86,6 +86,7 @@ class Chats(QObject):
         self._titler.titled.connect(self._name)
         self._sessions.asking.connect(self._give_up_check)
         self._sessions.asking.connect(self.turn_begins)
+        self._sessions.busy_changed.connect(self.list_changed)
         self._composing.preview.connect(self.preview)
         self._composing.edit_preview.connect(self.edit_preview)
         self._composing.draft_replaced.connect(self.draft_replaced)
@@ -119,10 +120,10 @@ class Chats(QObject):
         """
         return self._composing.draft
 
-    def busy(self, conversation_id: str) -> bool:
-        """Whether a conversation's question waits or is being answered."""
-        session = self._sessions.get(conversation_id)
-        return session is not None and session.busy
+    @property
+    def busy(self) -> frozenset[str]:
+        """The ids of the conversations whose question waits or is being answered."""
+        return self._sessions.busy
 
     # -- which conversations there are -------------------------------------------------------------------------
 

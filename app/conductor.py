@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from app.assistants import Assistants
@@ -121,6 +121,7 @@ class Conductor(QObject):
         chats.check.changed.connect(window.checking.show_check)
         chats.models.changed.connect(window.header.show_models)
         chats.current_changed.connect(self._show_session)
+        self.shown.conversation_changed.connect(self.assisting.show_conversation)
         chats.model_changed.connect(self._show_model)
         chats.notice.connect(window.notices.show_notice)
         chats.turn_begins.connect(window.notices.turn_begins)
@@ -240,11 +241,9 @@ class Conductor(QObject):
         if session is not self.shown.session:
             self._window.notices.leave_chat()
         self.shown.show(session)
-        self.organizing.follow(session)
         self.organizing.show_list()
         self.assisting.show(session)
         self.inspection.follow(session)
-        session.conversation_changed.connect(self.assisting.show_conversation, Qt.ConnectionType.UniqueConnection)
 
     def _setting_changed(self, name: str) -> None:
         if name == "theme":

@@ -7,9 +7,7 @@ import json
 from PySide6.QtCore import QObject
 
 from app.chats import Chats
-from app.live import LiveTurn
 from app.search import Search
-from app.session import Session
 from app.settings import Settings
 from app.views.main_window import MainWindow
 
@@ -23,8 +21,6 @@ class Organizing(QObject):
         self._chats = chats
         self._settings = settings
         self._search = search
-        self._busy: frozenset[str] = frozenset()
-        self._watched: set[str] = set()
         self._connect()
         window.sidebar.show_folded(frozenset(json.loads(settings.get("folded_folders") or "[]")))
         self.show_list()
@@ -93,27 +89,13 @@ class Organizing(QObject):
 
     # -- the list ----------------------------------------------------------------------------------------------
 
-    def follow(self, session: Session) -> None:
-        """Mark a session in the list while it is busy, for as long as it lives."""
-        if session.conversation.id not in self._watched:
-            self._watched.add(session.conversation.id)
-            session.turn_changed.connect(self._mark_busy)
-
     def show_list(self) -> None:
         """Show all chats as they stand now."""
         sidebar, session = self._window.sidebar, self._chats.current
-        sidebar.show_conversations(self._chats.conversations(), self._chats.folders(), self._busy)
+        sidebar.show_conversations(self._chats.conversations(), self._chats.folders(), self._chats.busy)
         sidebar.show_archived(self._chats.archived())
         if session is not None:
             sidebar.mark_open(session.conversation.id)
-
-    def _mark_busy(self, live: LiveTurn) -> None:
-        session = self.sender()
-        assert isinstance(session, Session)  # noqa: S101 - nothing else is connected here
-        conversation_id, busy = session.conversation.id, live.phase != "idle"
-        if busy != (conversation_id in self._busy):
-            self._busy = self._busy ^ {conversation_id}
-            self.show_list()
 
     def _open(self, conversation_id: str) -> None:
         self._chats.open(conversation_id)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.engine_bridge import EngineBridge
 from app.i18n import translate
-from app.live import ModelState
+from app.live import LiveTurn, ModelState
 from app.records import Conversation
 from app.sampling import sampling_of
 from app.session import Session
@@ -32,6 +32,7 @@ class Sessions(QObject):
     """
 
     asking = Signal(str)  # conversation id: a question is on its way to the engine
+    busy_changed = Signal()
 
     def __init__(
         self,
@@ -47,6 +48,7 @@ class Sessions(QObject):
         self._settings = settings
         self._model = model
         self._sessions: dict[str, Session] = {}
+        self._busy: frozenset[str] = frozenset()
         self._routes: dict[str, Session] = {}  # request id -> who asked
         self._to_forget: list[str] = []  # their caches go once there is a model to know them
 
@@ -54,17 +56,24 @@ class Sessions(QObject):
         """The session of a conversation, if it is in use."""
         return self._sessions.get(conversation_id)
 
+    @property
+    def busy(self) -> frozenset[str]:
+        """The ids of the conversations whose question waits or is being answered."""
+        return self._busy
+
     def make(self, conversation: Conversation, tree: MessageTree, *, stored: bool) -> Session:
         """A session of a conversation that has none."""
         ask = partial(self._ask, conversation.id)
         session = Session(conversation, tree, self._store, ask, self._options, stored=stored, parent=self)
         self._sessions[conversation.id] = session
+        session.turn_changed.connect(partial(self._note_busy, session))
         return session
 
     def drop(self, conversation_id: str) -> None:
         """Let a conversation go that is not in use any more."""
         session = self._sessions.pop(conversation_id, None)
         if session is not None:
+            self._busy -= {conversation_id}
             self._routes = {request: asker for request, asker in self._routes.items() if asker is not session}
             session.deleteLater()
 
@@ -110,6 +119,12 @@ class Sessions(QObject):
         """The model that can answer now."""
         state = self._model()
         return state.info if state.phase == "ready" else None
+
+    def _note_busy(self, session: Session, _live: LiveTurn) -> None:
+        conversation_id = session.conversation.id
+        if session.busy != (conversation_id in self._busy):
+            self._busy ^= {conversation_id}
+            self.busy_changed.emit()
 
     def _forget_caches(self) -> None:
         if self.ready_model() is not None:

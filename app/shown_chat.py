@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, SignalInstance
+from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
 
 from app.chats import Chats
@@ -19,6 +19,8 @@ from app.views.main_window import MainWindow
 
 class ShownChat(QObject):
     """Draws a session, and carries what the person does in it to the session."""
+
+    conversation_changed = Signal(object)  # Conversation that is on view
 
     def __init__(self, chats: Chats, window: MainWindow, parent: QObject) -> None:
         super().__init__(parent)
@@ -150,6 +152,10 @@ class ShownChat(QObject):
         self._window.header.show_title(conversation.title or untitled(), stored=bool(conversation.title))
         self._window.show_title(conversation.title)
 
+    def _show_conversation(self, conversation: Conversation) -> None:
+        self.show_title(conversation)
+        self.conversation_changed.emit(conversation)
+
     def _show_current_title(self) -> None:
         if self._session is not None:
             self.show_title(self._session.conversation)
@@ -167,7 +173,7 @@ class ShownChat(QObject):
             (session.message_finished, self._announce),
             (session.turn_changed, self._show_turn),
             (session.thread_changed, self._change_thread),
-            (session.conversation_changed, self.show_title),
+            (session.conversation_changed, self._show_conversation),
         ):
             do(signal, slot)
 

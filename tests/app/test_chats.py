@@ -74,7 +74,7 @@ def test_a_reply_goes_on_in_its_own_chat(qtbot, ready_world):
     world.chats.new()
     assert world.session.send("quick")
     quick = world.session
-    assert world.chats.busy(slow.conversation.id)
+    assert slow.conversation.id in world.chats.busy
     gate.release(10)
     finish(qtbot, world)
     assert slow.messages()[-1].content == "abcd"

@@ -321,6 +321,22 @@ def test_an_open_edit_goes_on_in_a_window_that_is_made_anew(qtbot, make_desktop)
     assert (asked.content, asked.attachments) == ("Read this", files[1:])
 
 
+def test_every_chat_that_is_answered_is_marked_also_in_a_window_that_is_made_anew(qtbot, make_desktop):
+    gate = threading.Semaphore(0)
+    desktop = make_desktop(Reply(("Slow",), gate=gate))
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    desktop.chats.current.send("Slow question")
+    slow = desktop.chats.current.conversation.id
+    desktop.chats.new()
+    before = desktop.window
+    desktop.settings.set("density", "compact")
+    qtbot.waitUntil(lambda: desktop.window is not before)
+    assert desktop.window.sidebar.list.listing.busy == {slow}
+    gate.release(9)
+    qtbot.waitUntil(lambda: desktop.window.sidebar.list.listing.busy == frozenset())
+
+
 def test_a_quick_question_is_asked_beside_the_window_and_goes_on_in_it(qtbot, make_desktop):
     desktop = make_desktop(Reply(("Quick.",)))
     desktop.show()

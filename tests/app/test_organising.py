@@ -158,7 +158,7 @@ def test_what_was_sent_is_no_draft_of_the_new_chat_any_more(qtbot, ready_world, 
     assert world.chats.draft == Draft("" if cleared else "one")
     world.chats.new()
     assert world.chats.draft == Draft()
-    qtbot.waitUntil(lambda: not world.chats.busy(world.chats.conversations()[0].id))
+    qtbot.waitUntil(lambda: world.chats.conversations()[0].id not in world.chats.busy)
 
 
 def test_a_chat_that_begins_beside_the_one_on_view_takes_no_draft_along(qtbot, ready_world):

@@ -109,7 +109,7 @@ def test_in_a_chat_that_is_not_on_view_it_goes_back_into_its_own_draft(qtbot, re
     world.chats.new()
     world.chats.draft_changed("here", ())
     world.gate.release(9)
-    qtbot.waitUntil(lambda: not world.chats.busy(asking))
+    qtbot.waitUntil(lambda: asking not in world.chats.busy)
     assert world.returned == []
     assert world.chats.draft == Draft("here")
     world.chats.open(asking)

@@ -207,6 +207,19 @@ def test_an_assistant_is_given_to_an_empty_chat_and_a_new_one_is_begun_for_anoth
     assert "Translator" in window.composer.assistant_button.text()
 
 
+def test_what_a_chat_behind_does_leaves_the_assistant_on_view_alone(make_window: Any, qtbot: Any) -> None:
+    gate = threading.Semaphore(0)
+    window, world = make_window(Reply(("One",), gate=gate), Reply(("Two",)))
+    window.start_page.assistant_chosen.emit("translator")
+    behind = world.session
+    behind.send("first")
+    behind.send("second")
+    world.conductor.assisting.choose("code")
+    gate.release(10)
+    qtbot.waitUntil(lambda: len(behind.messages()) == 4 and not behind.busy)
+    assert "Code" in window.composer.assistant_button.text()
+
+
 def test_the_options_of_a_chat_are_kept_and_used(make_window: Any, qtbot: Any) -> None:
     window, world = make_window()
     world.conductor.commands.run("chat_options")
