@@ -21,7 +21,7 @@ from engine.events import Finished, FinishReason
 from engine.loader import LoadedModel
 from engine.runner import SequenceCache
 from engine.sampler import Sampler
-from engine.turn import Turn, check_fits
+from engine.turn import Turn, encode_fitting, make_sampler
 
 _PAYS: Final = 16
 
@@ -89,7 +89,7 @@ class _Sequence:
     """One prompt that is being answered."""
 
     index: int
-    prompt_tokens: int
+    prompt: list[int]
     limit: int
     nbytes: int
     cache: SequenceCache
@@ -117,7 +117,7 @@ class _Sequence:
         """What came, with what was held back while it could still change."""
         rest = self.stops.push(self.detokenizer.flush()) + self.stops.flush()
         text = "".join(self.texts) + rest
-        return Answer(self.index, text, self.reason, self.prompt_tokens, len(self.ids))
+        return Answer(self.index, text, self.reason, len(self.prompt), len(self.ids))
 
 
 class _Batch:
@@ -159,24 +159,15 @@ class _Batch:
         """The sequence of a prompt, of which nothing is read yet; or why there will be none."""
         model, params = self._model, prompt.request.params
         try:
-            check_fits(model, prompt.request)
-            ids = model.prompt.encode(prompt.request)
-            room = model.runner.context_limit - len(ids)
-            if room <= 0:
-                raise ContextFull(
-                    f"This prompt has {len(ids):,} tokens, but the model can hold {model.runner.context_limit:,}; "
-                    "shorten it."
-                )
-            constraint = None
-            if params.json_schema:
-                constraint = model.prompt.tokenizer.vocabulary(model.runner.vocab_size).constraint(params.json_schema)
-            sampler = Sampler(params, model.runner.vocab_size, ids, constraint)
+            ids = encode_fitting(model, prompt.request)
+            sampler = make_sampler(model, params, ids)
         except (BadRequest, ContextFull) as error:
             return Answer(prompt.index, error=error.sentence)
+        room = model.runner.context_limit - len(ids)
         limit = min(params.max_tokens or room, room)
-        made = _Sequence(
+        return _Sequence(
             prompt.index,
-            len(ids),
+            ids,
             limit,
             (len(ids) + limit) * model.runner.kv_bytes_per_token,
             model.runner.new_cache(),
@@ -184,12 +175,9 @@ class _Batch:
             Detokenizer(model.prompt.tokenizer.decode),
             StopStrings(params.stop),
         )
-        made.ids = ids  # of the prompt, until they are read
-        return made
 
     def _read(self, sequence: _Sequence) -> None:
-        ids, sequence.ids = sequence.ids, []
-        logits = self._model.runner.prefill(ids, sequence.cache)[-1]
+        logits = self._model.runner.prefill(sequence.prompt, sequence.cache)[-1]
         sequence.take(logits, self._model.prompt.tokenizer.end_ids)
         self._active.append(sequence)
 

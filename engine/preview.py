@@ -6,7 +6,6 @@ from engine.chat import ChatRequest
 from engine.estimate import about_text, about_tokens
 from engine.events import Previewed
 from engine.loader import LoadedModel
-from engine.overflow import Fitted
 from engine.turn import fit_to_context
 
 
@@ -22,8 +21,7 @@ def preview(model: LoadedModel, request: ChatRequest) -> Previewed:
     Raises:
         BadRequest: The template refuses these messages.
     """
-    stops = request.overflow == "stop"
-    fitted = Fitted(request.messages, ()) if stops else fit_to_context(model, request)
+    fitted = fit_to_context(model, request)
     limit, draft = model.runner.context_limit, request.messages[-1].content
     about = about_tokens(fitted.messages, limit)
     draft_tokens = about_text(draft, limit) or len(model.prompt.text_ids(draft))

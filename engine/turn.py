@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from torch import Tensor
 
 from engine.chat import ChatRequest, Message, RequestHandle
+from engine.config import SamplingParams
 from engine.detokenizer import Detokenizer, StopStrings, never_shown
 from engine.errors import ContextFull
 from engine.estimate import about_prompt, about_tokens
@@ -26,7 +27,9 @@ Clock = Callable[[], float]
 
 
 def fit_to_context(model: LoadedModel, request: ChatRequest) -> Fitted:
-    """The request's messages, without the oldest turns if they do not fit the model's context."""
+    """The request's messages, without the oldest turns if they do not fit the model's context and may be left out."""
+    if request.overflow == "stop" or request.prompt is not None:
+        return Fitted(request.messages, ())
     limit = model.runner.context_limit
 
     def cost(messages: Sequence[Message]) -> int:
@@ -43,10 +46,38 @@ def check_fits(model: LoadedModel, request: ChatRequest) -> None:
     """
     limit = model.runner.context_limit
     if about := about_prompt(request, limit):
-        raise ContextFull(
-            f"This chat has about {about:,} tokens, but the model can hold {limit:,}; "
-            "shorten the message or start a new chat."
-        )
+        raise _too_long(f"about {about:,}", limit)
+
+
+def encode_fitting(model: LoadedModel, request: ChatRequest) -> list[int]:
+    """The ids of a prompt that leaves room for a reply.
+
+    Raises:
+        BadRequest: There is nothing to answer, or the template refuses these messages.
+        ContextFull: It leaves none.
+    """
+    check_fits(model, request)
+    prompt, limit = model.prompt.encode(request), model.runner.context_limit
+    if len(prompt) >= limit:
+        raise _too_long(f"{len(prompt):,}", limit)
+    return prompt
+
+
+def make_sampler(model: LoadedModel, params: SamplingParams, prompt: Sequence[int]) -> Sampler:
+    """What chooses the tokens of one reply.
+
+    Raises:
+        BadRequest: The parameters name a token or a schema that cannot be used.
+    """
+    size, schema = model.runner.vocab_size, params.json_schema
+    constraint = model.prompt.tokenizer.vocabulary(size).constraint(schema) if schema else None
+    return Sampler(params, size, prompt, constraint)
+
+
+def _too_long(tokens: str, limit: int) -> ContextFull:
+    return ContextFull(
+        f"This chat has {tokens} tokens, but the model can hold {limit:,}; shorten the message or start a new chat."
+    )
 
 
 class Turn:
@@ -91,12 +122,10 @@ class Turn:
     def _run(self) -> Iterator[ChatEvent]:
         started = self._clock()
         self._notes.started()
-        fitted = self._fitted()
+        fitted = fit_to_context(self._model, self._request)
         sent = dataclasses.replace(self._request, messages=fitted.messages)
-        check_fits(self._model, sent)
-        prompt = self._model.prompt.encode(sent)
-        self._check_length(len(prompt))
-        sampler = self._sampler(prompt)
+        prompt = encode_fitting(self._model, sent)
+        sampler = make_sampler(self._model, self._request.params, prompt)
         templated = self._clock()
         self._notes.templated()
         cache = self._cache_for(prompt)
@@ -135,19 +164,6 @@ class Turn:
         self._notes.opened(reuse.cache, reuse.source, (after - nbytes, until - seconds))
         return reuse.cache
 
-    def _fitted(self) -> Fitted:
-        if self._request.overflow == "stop" or self._request.prompt is not None:
-            return Fitted(self._request.messages, ())
-        return fit_to_context(self._model, self._request)
-
-    def _check_length(self, tokens: int) -> None:
-        limit = self._model.runner.context_limit
-        if tokens >= limit:
-            raise ContextFull(
-                f"This chat has {tokens:,} tokens, but the model can hold {limit:,}; "
-                "shorten the message or start a new chat."
-            )
-
     def _prefill(self, cache: KVCache, rest: list[int], cached: int) -> Generator[ChatEvent, None, Tensor | None]:
         yield PrefillProgress(self._request.id, cached, 0, len(rest), self._clock())
         self._notes.reading()
@@ -160,12 +176,6 @@ class Turn:
                 return logits
             self._notes.chunk(done)
             yield PrefillProgress(self._request.id, cached, done, len(rest), self._clock())
-
-    def _sampler(self, prompt: list[int]) -> Sampler:
-        params, size = self._request.params, self._model.runner.vocab_size
-        schema, tokenizer = params.json_schema, self._model.prompt.tokenizer
-        constraint = tokenizer.vocabulary(size).constraint(schema) if schema else None
-        return Sampler(params, size, prompt, constraint)
 
     def _decode(
         self, cache: KVCache, logits: Tensor, prompt: list[int], sampler: Sampler

@@ -108,3 +108,13 @@ def test_after_an_overflow_the_shortened_history_is_read_in_idle_time():
         messages.append(Message("assistant", done.text, done.token_ids))
     assert done.left_out
     assert max(prefilled) < 100  # its own question, whatever was left out before it
+
+
+def test_nothing_is_left_out_of_what_is_read_where_the_chat_is_to_stop_instead():
+    engine = engine_with(FakeRunner(context_limit=512))
+    messages = (*request("question " + "x" * 200, "answer " + "y" * 200).messages, Message("user", ""))
+    asked = ChatRequest("r", messages, PARAMS, "c", overflow="stop")
+    assert engine.preview(replace(asked, overflow="drop_oldest")).left_out
+    engine.prefill_ahead(asked, RequestHandle("idle"))
+    question = replace(asked, messages=(*messages[:-1], Message("user", "why?")))
+    assert answer(engine, question).stats.cached_tokens > 400
