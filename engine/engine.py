@@ -18,7 +18,6 @@ from engine.explain.experiment import TOKENS, compare
 from engine.explain.explainer import Explainer
 from engine.explain.measure import machine_profile
 from engine.explain.profile import MachineProfile
-from engine.kv_disk import FOLDER, forget_everywhere
 from engine.loader import LoadedModel, load_model
 from engine.models.registry import ModelEntry
 from engine.preview import preview
@@ -171,11 +170,6 @@ class Engine:
         self._explainer.forget(conversation_id)
         if self._model is not None:
             self._model.store.forget(conversation_id)
-
-    def forget_everywhere(self, conversation_id: str) -> None:
-        """Drop a conversation's caches, those of other models too: it was deleted for good."""
-        self.forget(conversation_id)
-        forget_everywhere(self._cache_folder / FOLDER, conversation_id)
 
     def _loaded(self) -> LoadedModel:
         if self._model is None:

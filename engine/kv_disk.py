@@ -7,7 +7,6 @@ again.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import os
 import stat
@@ -22,12 +21,11 @@ from filelock import FileLock, Timeout
 
 from engine.kv_cache import Snapshot, common_prefix, mark_lengths
 from engine.kv_file import UNREADABLE, read_about, read_tensors, write_file
+from engine.kv_folder import STEM_LENGTH, file_name, files_of, remove
 
 _log = logging.getLogger(__name__)
 
-FOLDER: Final = "kv"  # below the cache folder: a folder for each model and cache format
-_STEM: Final = 32  # characters of a conversation's digest that name its file
-_OURS: Final = "[0-9a-f]" * _STEM
+_OURS: Final = "[0-9a-f]" * STEM_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +87,7 @@ class KVDisk:
 
     def elsewhere(self, conversation: str) -> bool:
         """Whether there is a file of this conversation for another model or cache format."""
-        found = self._root.glob(f"*/{_stem(conversation)}.safetensors")
-        return any(path.parent != self._folder for path in found)
+        return any(path.parent != self._folder for path in files_of(self._root, conversation))
 
     def write(self, conversation: str, snapshot: Snapshot, stop: Callable[[], bool]) -> bool:
         """Save a cache; whether it was. False when `stop` said so or the disk refused; then nothing changes."""
@@ -105,7 +102,7 @@ class KVDisk:
                 _log.warning("A conversation's cache was not saved: %s", error)
                 return False
             finally:
-                _remove(partial)
+                remove(partial)
 
     def read(self, saved: SavedCache, length: int | None) -> Snapshot | None:
         """The first `length` tokens of a file (None: all), or None, and the file is gone, if it is damaged.
@@ -130,7 +127,7 @@ class KVDisk:
             if self._saved.get(saved.conversation) is not saved:
                 return
             del self._saved[saved.conversation]
-            _remove(saved.path)
+            remove(saved.path)
         _log.warning("A saved cache is damaged and is not used: %s: %s", saved.path.name, reason)
 
     def forget(self, conversation: str) -> None:
@@ -138,7 +135,7 @@ class KVDisk:
         with self._index:
             saved = self._saved.pop(conversation, None)
             if saved:
-                _remove(saved.path)
+                remove(saved.path)
 
     def close(self) -> None:
         """Let other programs have the folder; nothing is saved from now on."""
@@ -166,7 +163,7 @@ class KVDisk:
 
     def _scan(self) -> None:
         for partial in self._root.glob(f"*/{_OURS}.*.partial"):
-            _remove(partial)
+            remove(partial)
         for path in _files(self._folder, f"{_OURS}.safetensors"):
             saved = self._inspect(path)
             if saved:
@@ -181,11 +178,11 @@ class KVDisk:
             return SavedCache(about.conversation, about.ids, mark_lengths(about.names), path, path.stat().st_size)
         except UNREADABLE as error:
             _log.warning("A saved cache does not fit and is not used: %s: %s", path.name, error)
-            _remove(path)
+            remove(path)
             return None
 
     def _path(self, conversation: str) -> Path:
-        return self._folder / f"{_stem(conversation)}.safetensors"
+        return self._folder / file_name(conversation)
 
     def _publish(self, partial: Path, conversation: str, snapshot: Snapshot, stop: Callable[[], bool]) -> bool:
         path, nbytes = self._path(conversation), partial.stat().st_size
@@ -206,19 +203,9 @@ class KVDisk:
         for _, size, path in files:
             if over <= 0:
                 return
-            _remove(path)
+            remove(path)
             self._saved = {name: saved for name, saved in self._saved.items() if saved.path != path}
             over -= size
-
-
-def forget_everywhere(root: Path, conversation: str) -> None:
-    """Remove a conversation's files, whichever models they are of."""
-    for path in root.glob(f"*/{_stem(conversation)}.safetensors"):
-        _remove(path)
-
-
-def _stem(conversation: str) -> str:
-    return hashlib.sha256(conversation.encode("utf-8", "surrogatepass")).hexdigest()[:_STEM]
 
 
 def _files(folder: Path, pattern: str) -> dict[Path, os.stat_result]:
@@ -228,10 +215,3 @@ def _files(folder: Path, pattern: str) -> dict[Path, os.stat_result]:
         with contextlib.suppress(FileNotFoundError):
             found[path] = path.stat()
     return {path: about for path, about in found.items() if stat.S_ISREG(about.st_mode)}
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        _log.warning("A saved cache could not be removed: %s", error)

@@ -17,6 +17,7 @@ from engine.events import ModelInfo
 from engine.explain.plan import memory_base
 from engine.generate import ChunkPacer
 from engine.kv_disk import KVDisk
+from engine.kv_folder import FOLDER
 from engine.kv_store import KVStore
 from engine.models.own_sampling import own_sampling
 from engine.models.registry import ModelEntry
@@ -65,7 +66,7 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
         torch.set_num_threads(1)
     disk = None
     if config.save_caches:
-        disk = KVDisk(cache_folder / "kv", fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
+        disk = KVDisk(cache_folder / FOLDER, fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
     budget = cache_budget(plan, runner.weight_bytes, config)
     store = KVStore(runner, budget, disk)
     info = _describe(entry, chosen, choice, time.perf_counter() - began, prompt.tokenizer.end_ids)

@@ -6,7 +6,6 @@ Nothing here imports torch before the thread's first command needs it, so a wind
 from __future__ import annotations
 
 import itertools
-import logging
 import threading
 import time
 import traceback
@@ -35,6 +34,7 @@ from engine.events import (
 )
 from engine.idle import IdleWork
 from engine.keys import Keys
+from engine.kv_folder import FOLDER, forget_everywhere
 from engine.models.progress import as_events
 from engine.paths import Paths
 from engine.remote.servers import FILE, RemoteServer, find_model, model_names, read_servers
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from engine.models.registry import ModelEntry, Registry
     from engine.remote.engine import RemoteEngine
     from engine.verify import Proof
-
-_log = logging.getLogger(__name__)
 
 Emit = Callable[[Event], None]
 TURN_S: Final = 0.2  # after which a request of another program lets the next one have its turn
@@ -149,7 +147,7 @@ class Worker:
         return self._idle.measure_profile(self._handle("profile"))
 
     def forget(self, conversation_id: str) -> RequestHandle:
-        """Drop the caches of a conversation that was deleted for good; no event comes of it."""
+        """Drop all models' caches of a conversation that was deleted for good; no event comes of it."""
         handle = self._handle("forget")
         return self._put(handle, lambda: self._forget(conversation_id))
 
@@ -374,7 +372,8 @@ class Worker:
 
     def _forget(self, conversation_id: str) -> Iterator[Event]:
         if self._engine is not None:
-            self._engine.forget_everywhere(conversation_id)
+            self._engine.forget(conversation_id)
+        forget_everywhere(self._paths.cache / FOLDER, conversation_id)
         yield from ()
 
     def _registry(self) -> Registry:

@@ -26,7 +26,8 @@ from engine.events import (
     Titled,
 )
 from engine.kv_cache import Snapshot
-from engine.kv_disk import FOLDER, KVDisk
+from engine.kv_disk import KVDisk
+from engine.kv_folder import FOLDER
 from engine.models.model_folder import FORMAT, MANIFEST, Manifest, write_json
 from engine.models.registry import Registry
 from engine.verify import REPLY_TOKENS
@@ -316,7 +317,6 @@ def test_a_chat_that_was_deleted_leaves_no_cache(loquat_home):
         foreign = KVDisk(loquat_home.cache / FOLDER, "another model", 1 << 30)
         assert foreign.write("gone", Snapshot([1, 2, 3], {"t": torch.zeros(1, 3)}), lambda: False)
         foreign.close()
-        running.worker._engine._cache_folder = loquat_home.cache
         running.worker.forget("gone")
         running.worker.submit(ask("b", conversation="other"))
         running.until(Finished)

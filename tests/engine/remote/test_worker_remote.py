@@ -11,6 +11,7 @@ from engine.config import GREEDY, EngineConfig
 from engine.errors import BadRequest, Cancelled, EngineError, ServerFailed
 from engine.events import Failed, Finished, FinishReason, Loaded, LoadProgress, ModelsListed, Titled
 from engine.keys import Keys
+from engine.kv_folder import FOLDER, file_name
 from engine.remote.servers import FILE, servers_json
 from engine.worker import Worker
 from tests.engine.fakes import FakeRunner, engine_with
@@ -85,6 +86,18 @@ def test_nothing_is_sent_that_was_not_asked(run) -> None:
     title = running.worker.make_title(ask("title"))
     assert running.until(Titled)[-1] == Titled(title.id, "")
     assert len(scripted.seen) == 1
+
+
+def test_a_chat_that_is_deleted_leaves_no_cache_of_models_here(run, loquat_home) -> None:
+    saved = loquat_home.cache / FOLDER / "some model" / file_name("gone")
+    saved.parent.mkdir(parents=True)
+    saved.touch()
+    running, _ = run()
+    running.load()
+    running.worker.forget("gone")
+    running.worker.submit(ask())
+    running.until(Finished)
+    assert not saved.exists()
 
 
 @pytest.mark.parametrize("what", ["check", "compare_cache"])
