@@ -59,6 +59,10 @@ class FigureLine(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._groups: tuple[Group, ...] = ()
+        self._widths: tuple[float, ...] = ()  # of the groups
+        # Kept: a line is shown anew with every token, and the window is made anew when its fonts change.
+        self._quiet = QFontMetricsF(theme.font("small"), self)
+        self._strong = QFontMetricsF(theme.font("figure"), self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     @property
@@ -71,8 +75,9 @@ class FigureLine(QWidget):
         shown = tuple(groups)
         if shown == self._groups:
             return
-        wider = self._widths(shown) != self._widths(self._groups)
-        self._groups = shown
+        widths = tuple(self._width_of(group) for group in shown)
+        wider = widths != self._widths
+        self._groups, self._widths = shown, widths
         self.setAccessibleName(text_of(shown))
         if wider:
             self.updateGeometry()
@@ -83,9 +88,8 @@ class FigureLine(QWidget):
             self.clicked.emit()
 
     def sizeHint(self) -> QSize:
-        widths = self._widths(self._groups)
-        width = sum(widths) + _GROUP_GAP * max(0, len(widths) - 1)
-        return QSize(int(width + 0.999), int(self._metrics(False).height()) + 4)
+        width = sum(self._widths) + _GROUP_GAP * max(0, len(self._widths) - 1)
+        return QSize(int(width + 0.999), int(self._quiet.height()) + 4)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, self.sizeHint().height())
@@ -93,9 +97,8 @@ class FigureLine(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         x = 0.0
-        metrics = self._metrics(False)
-        baseline = (self.height() + metrics.ascent() - metrics.descent()) / 2
-        for group, width in zip(self._groups, self._widths(self._groups), strict=True):
+        baseline = (self.height() + self._quiet.ascent() - self._quiet.descent()) / 2
+        for group, width in zip(self._groups, self._widths, strict=True):
             if x + width > self.width() + 1:
                 return
             self._paint_group(painter, group, QPointF(x, baseline))
@@ -107,10 +110,7 @@ class FigureLine(QWidget):
             painter.setFont(self._theme.font("figure" if part.strong else "small"))
             painter.setPen(self._theme.color(part.tone or ("text" if part.strong else "muted")))
             painter.drawText(QPointF(x, at.y()), part.text)
-            x += self._metrics(part.strong).horizontalAdvance(part.text)
+            x += self._width_of((part,))
 
-    def _metrics(self, is_strong: bool) -> QFontMetricsF:
-        return QFontMetricsF(self._theme.font("figure" if is_strong else "small"), self)
-
-    def _widths(self, groups: Sequence[Group]) -> list[float]:
-        return [sum(self._metrics(part.strong).horizontalAdvance(part.text) for part in group) for group in groups]
+    def _width_of(self, group: Group) -> float:
+        return sum((self._strong if part.strong else self._quiet).horizontalAdvance(part.text) for part in group)

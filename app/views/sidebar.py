@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QHideEvent, QKeySequence, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app.i18n import translate
@@ -127,7 +127,6 @@ class Sidebar(QFrame):
         self._refresh = QTimer(self)
         self._refresh.setInterval(_REFRESH_MS)
         self._refresh.timeout.connect(self._show)
-        self._refresh.start()
         self._connect()
         self._show()
 
@@ -277,6 +276,16 @@ class Sidebar(QFrame):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.named.connect(lambda name: self.folder_added.emit(name, conversation_id))
         dialog.open()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The times that the rows tell go on only while they can be seen."""
+        super().showEvent(event)
+        self._show()
+        self._refresh.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._refresh.stop()
 
     # -- what happens here -----------------------------------------------------------------------------------------
 

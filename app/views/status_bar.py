@@ -6,7 +6,7 @@ from typing import Final
 
 import psutil
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.engine_sentences import translated
@@ -78,7 +78,6 @@ class StatusBar(QFrame):
         self._timer = QTimer(self)
         self._timer.setInterval(_MEMORY_MS)
         self._timer.timeout.connect(self._show_memory)
-        self._timer.start()
         self._show()
         self._show_memory()
 
@@ -110,6 +109,15 @@ class StatusBar(QFrame):
         self._serving.show_groups(((Part(said, tone="warning"),),) if url else ())
         self._serving.setToolTip(translate("status_bar", "Other programs on this machine are answered") if url else "")
         self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_memory()
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
