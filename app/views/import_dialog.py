@@ -62,7 +62,7 @@ class ImportDialog(TransferDialog):
     def show_progress(self, done: int, total: int) -> None:
         """Say how many bytes have been read."""
         share = done / total if total else None
-        how_far = progress(done, total, self._rate(done)) if total else words.size(done)
+        how_far = progress(done, total, self._pace.rate(done)) if total else words.size(done)
         text = translate("import_dialog", "Reads {name}: {progress}")
         self._work(text.format(name=QFileInfo(self._path).fileName(), progress=how_far), share)
 

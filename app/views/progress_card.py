@@ -78,6 +78,26 @@ def progress(done: int, total: int, rate: float | None) -> str:
     return " · ".join(parts)
 
 
+class Pace:
+    """How fast something goes on, from the first that is told of it; it begins anew where that goes back."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._began: tuple[float, int] | None = None
+
+    def forget(self) -> None:
+        """Begin anew with what is told next."""
+        self._began = None
+
+    def rate(self, done: int) -> float | None:
+        """How much is done a second, now that so much is; None while that is not known."""
+        now = self._clock()
+        if self._began is None or done < self._began[1]:
+            self._began = (now, done)
+        elapsed, gained = now - self._began[0], done - self._began[1]
+        return gained / elapsed if elapsed >= _RATE_AFTER_S and gained > 0 else None
+
+
 class ProgressCard(QFrame):
     """Shown while a model is downloaded, imported or loaded, or a chat is checked."""
 
@@ -88,8 +108,8 @@ class ProgressCard(QFrame):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("progress")
-        self._clock = clock
-        self._first: tuple[LoadStage, float, int] | None = None
+        self._pace = Pace(clock)
+        self._stage: LoadStage | None = None  # whose pace it is
         self._sentence = ElidedLabel(theme, "", "list")
         self._detail = Label(theme, "", "small", "muted")
         self._line = ProgressLine(theme, self)
@@ -125,7 +145,7 @@ class ProgressCard(QFrame):
     def show_model(self, model: ModelState) -> None:
         """Show the step in progress, or nothing when there is none."""
         if model.phase != "working":
-            self._first = None
+            self._stage = None
             self.hide()
             return
         self.show()
@@ -145,11 +165,10 @@ class ProgressCard(QFrame):
             self._line.show_share(check.done / check.total if check.total else None)
 
     def _detail_of(self, step: LoadProgress) -> str:
-        now = self._clock()
-        if self._first is None or self._first[0] != step.stage or step.done < self._first[2]:
-            self._first = (step.stage, now, step.done)
-        elapsed, done = now - self._first[1], step.done - self._first[2]
-        rate = done / elapsed if elapsed >= _RATE_AFTER_S and done > 0 else None
+        if step.stage != self._stage:
+            self._stage = step.stage
+            self._pace.forget()
+        rate = self._pace.rate(step.done)
         if step.total <= 0:
             return ""
         if step.stage is not LoadStage.DOWNLOAD:

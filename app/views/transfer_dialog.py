@@ -14,12 +14,11 @@ from app.i18n import translate
 from app.theme import Theme
 from app.views.controls import Label, show_property
 from app.views.dialogs import SheetDialog
-from app.views.progress_card import ProgressLine
+from app.views.progress_card import Pace, ProgressLine
 
 WIDTH: Final = 480
 _CARD_WIDTH: Final = 200
 _LIST_HEIGHT: Final = 120
-_RATE_AFTER_S: Final = 0.8  # a rate over less time jumps about
 
 
 class OptionCard(QPushButton):
@@ -79,8 +78,7 @@ class TransferDialog(SheetDialog):
         super().__init__(theme, title, sentence, parent)
         self._width = theme.wide(WIDTH)
         self.setFixedWidth(self._width)
-        self._clock = clock
-        self._began: tuple[float, int] | None = None
+        self._pace = Pace(clock)
         self._working = False
         self.choice = QWidget(self)
         self.column.addSpacing(6)
@@ -167,7 +165,7 @@ class TransferDialog(SheetDialog):
     def _end(self, sentence: str, left_out: str = "") -> None:
         """Show how it ended."""
         self._working = False
-        self._began = None
+        self._pace.forget()
         self._line.hide()
         self._state.setText(sentence)
         self._state.show()
@@ -182,11 +180,3 @@ class TransferDialog(SheetDialog):
         """Be as high as what is shown."""
         self.column.activate()
         self.setFixedHeight(self.column.totalHeightForWidth(self._width))
-
-    def _rate(self, done: int) -> float | None:
-        """How much was done a second since the first call; None while that is not known."""
-        now = self._clock()
-        if self._began is None or done < self._began[1]:
-            self._began = (now, done)
-        elapsed, gained = now - self._began[0], done - self._began[1]
-        return gained / elapsed if elapsed >= _RATE_AFTER_S and gained > 0 else None
