@@ -74,6 +74,17 @@ class Desktop:
         self.servers = RemoteServers(paths.config / SERVERS, self.bridge.keys)
         self.bridge.arrived.connect(self.experiments.apply, Qt.ConnectionType.QueuedConnection)
         self.theme = Theme(app, self.settings.get("theme"), self.settings.look())
+        self._program = Program(
+            self.chats,
+            self.store,
+            self.settings,
+            self.search,
+            self.assistants,
+            self.experiments,
+            self.servers,
+            self.serving,
+            self.theme,
+        )
         self.window, self.conductor = self._make_window()
         self.presence = Presence(self.chats, self.settings, self.theme, self.raise_window, None)
         self._attend()
@@ -87,23 +98,13 @@ class Desktop:
 
     def _make_window(self) -> tuple[MainWindow, Conductor]:
         window = MainWindow(self.theme)
-        program = Program(
-            self.chats,
-            self.store,
-            self.settings,
-            self.search,
-            self.assistants,
-            self.experiments,
-            self.servers,
-            self.serving,
-            self.theme,
-        )
-        return window, Conductor(window, program)
+        return window, Conductor(window, self._program)
 
     def _attend(self) -> None:
         self.presence.attend(self.window)
         self.window.start_page.show_offer(self.first_model.offer)
         self.first_model.offered.connect(self.window.start_page.show_offer)
+        self.presence.link_activated.connect(self.conductor.dialogs.show_link)
         self.conductor.quick_ask_requested.connect(self.presence.toggle_quick_ask)
         self.conductor.quit_requested.connect(self._app.quit)
 
@@ -212,9 +213,8 @@ def run(arguments: Sequence[str], make_worker: WorkerFactory | None = None) -> i
     app.setApplicationDisplayName("Loquat")
     app.setDesktopFileName("loquat")
     i18n.install(app, i18n.SYSTEM)  # until the settings are read, and where they cannot be
-    app.setQuitOnLastWindowClosed(
-        False
-    )  # `Presence` says when: the small window and the tray may outlive the large one
+    # `Presence` says when: the small window and the tray may outlive the large one.
+    app.setQuitOnLastWindowClosed(False)
     try:
         instance = SingleInstance(paths.data)
         if not instance.claim():

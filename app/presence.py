@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtWidgets import QApplication
 
 from app.chats import Chats
@@ -25,6 +25,8 @@ class Presence(QObject):
         raise_window: Brings the window to the front.
     """
 
+    link_activated = Signal(str)  # in an answer of the small window; the window is in front by then
+
     def __init__(
         self, chats: Chats, settings: Settings, theme: Theme, raise_window: Callable[[], None], parent: QObject | None
     ) -> None:
@@ -35,7 +37,7 @@ class Presence(QObject):
         self._raise = raise_window
         self._session: Session | None = None
         self._tray = Tray(app_icon(), self)
-        self._quick = self._make_quick()
+        self._quick: QuickAsk | None = None  # until it is wanted, which most starts never do
         self._tray.open_requested.connect(raise_window)
         self._tray.quick_ask_requested.connect(self.toggle_quick_ask)
         self._tray.new_chat_requested.connect(self._new_chat)
@@ -47,7 +49,11 @@ class Presence(QObject):
 
     @property
     def quick(self) -> QuickAsk:
-        """The small window."""
+        """The small window, showing the conversation that was begun in it."""
+        if self._quick is None:
+            self._quick = self._make_quick()
+            if self._session is not None:
+                self._follow(self._session)
         return self._quick
 
     def attend(self, window: MainWindow) -> None:
@@ -55,25 +61,19 @@ class Presence(QObject):
         window.closing.connect(self._window_closing)
         window.hides_on_close = self._hides_on_close
         self._tray.name_actions()
-        shown = self._quick.isVisible()
-        self._quick.deleteLater()
-        self._quick.hide()
-        self._quick = self._make_quick()
-        if self._session is not None:
-            self._leave(self._session)
-            self._follow(self._session)
+        shown = self._quick is not None and self._quick.isVisible()
+        self._drop_quick()
         if shown:
-            self._quick.summon()
+            self.quick.summon()
 
     def toggle_quick_ask(self) -> None:
         """Show the small window, or hide it."""
-        self._quick.toggle()
+        self.quick.toggle()
 
     def close(self) -> None:
         """Take tray and small window away."""
         self._tray.close()
-        self._quick.hide()
-        self._quick.deleteLater()
+        self._drop_quick()
 
     # -- the small window --------------------------------------------------------------------------------------
 
@@ -82,37 +82,52 @@ class Presence(QObject):
         quick.asked.connect(self._ask)
         quick.stop_requested.connect(self._stop)
         quick.opened.connect(self._open)
+        quick.link_activated.connect(self._open_link)
         return quick
+
+    def _drop_quick(self) -> None:
+        quick = self._quick
+        if quick is not None:
+            self._leave()
+            self._quick = None
+            quick.hide()
+            quick.deleteLater()
 
     def _ask(self, text: str) -> None:
         """Ask in a chat of its own, which goes on until it is opened in the window."""
         if self._session is None or not self._chats.holds(self._session):
+            self._leave()
             self._follow(self._chats.aside())
         if self._session is not None:
             self._session.send(text)
 
     def _follow(self, session: Session) -> None:
         self._session = session
-        quick = self._quick
-        session.message_added.connect(quick.add_message)
-        session.text_appended.connect(quick.append_text)
-        session.message_finished.connect(quick.finish_message)
-        session.turn_changed.connect(self._show_turn)
-        session.failed.connect(self._show_trouble)
-        session.refused.connect(self._show_trouble)
-        quick.show_thread(session.messages(), session.live)
+        for signal, slot in self._followed(session):
+            signal.connect(slot)
+        self.quick.show_thread(session.messages(), session.live)
 
-    def _leave(self, session: Session) -> None:
-        """Follow it no more; what its signals reach of a window that is gone ends with that window."""
-        session.turn_changed.disconnect(self._show_turn)
-        session.failed.disconnect(self._show_trouble)
-        session.refused.disconnect(self._show_trouble)
+    def _leave(self) -> None:
+        """Show no more of what is followed."""
+        if self._session is not None:
+            for signal, slot in self._followed(self._session):
+                signal.disconnect(slot)
+
+    def _followed(self, session: Session) -> tuple[tuple[SignalInstance, Callable[..., None]], ...]:
+        return (
+            (session.message_added, self.quick.add_message),
+            (session.text_appended, self.quick.append_text),
+            (session.message_finished, self.quick.finish_message),
+            (session.turn_changed, self._show_turn),
+            (session.failed, self._show_trouble),
+            (session.refused, self._show_trouble),
+        )
 
     def _show_turn(self, live: LiveTurn) -> None:
-        self._quick.show_turn(live, self._chats.model)
+        self.quick.show_turn(live, self._chats.model)
 
     def _show_trouble(self, sentence: str, _detail: str = "") -> None:
-        self._quick.show_trouble(sentence)
+        self.quick.show_trouble(sentence)
 
     def _stop(self) -> None:
         if self._session is not None:
@@ -120,19 +135,19 @@ class Presence(QObject):
 
     def _open(self) -> None:
         """Go on in the window; the next quick question begins a chat of its own."""
+        self._leave()
         session, self._session = self._session, None
         if session is not None:
-            self._leave(session)
-            for signal, slot in (
-                (session.message_added, self._quick.add_message),
-                (session.text_appended, self._quick.append_text),
-                (session.message_finished, self._quick.finish_message),
-            ):
-                signal.disconnect(slot)
             self._chats.open(session.conversation.id)
-        self._quick.clear()
-        self._quick.hide()
+        self.quick.clear()
+        self.quick.hide()
         self._raise()
+
+    def _open_link(self, address: str) -> None:
+        """Ask about it over the window, which the small one would be in front of."""
+        self.quick.hide()
+        self._raise()
+        self.link_activated.emit(address)
 
     # -- tray and notifications --------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from app.draft import Draft
 from app.records import Attachment
 from app.single_instance import SingleInstance
 from app.store import Store
+from app.views.dialogs import LinkDialog
 from engine.errors import EngineError
 from tests.app.fake_worker import FakeWorker, Load, Reply
 
@@ -351,3 +352,26 @@ def test_a_quick_question_is_asked_beside_the_window_and_goes_on_in_it(qtbot, ma
     quick.opened.emit()
     assert not quick.isVisible()
     assert [m.content for m in desktop.chats.current.messages()] == ["Quick question?", "Quick."]
+
+
+def test_a_quick_answer_goes_on_when_the_windows_are_made_anew_and_its_links_are_asked_about(qtbot, make_desktop):
+    gate = threading.Semaphore(0)
+    desktop = make_desktop(Reply(("Slow ", "answer."), gate=gate))
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    desktop.presence.toggle_quick_ask()
+    before, window = desktop.presence.quick, desktop.window
+    before.asked.emit("Quick question?")
+    gate.release(1)
+    qtbot.waitUntil(lambda: "Slow" in before.answer.text)
+    desktop.settings.set("density", "compact")
+    qtbot.waitUntil(lambda: desktop.window is not window)
+    quick = desktop.presence.quick
+    assert quick is not before
+    assert quick.isVisible()
+    gate.release(9)
+    qtbot.waitUntil(lambda: quick.answer.text == "Slow answer.")
+    assert before.answer.text != "Slow answer."
+    quick.link_activated.emit("https://example.org/")
+    assert not quick.isVisible()
+    assert desktop.window.findChild(LinkDialog).isVisible()
