@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -43,6 +44,15 @@ def test_the_status_bar_says_all_there_is_to_say(status: StatusBar) -> None:
     )
     assert status.text.endswith(("MB", "GB"))  # of this process, with all tests before this one
     assert status.context_bar.share == pytest.approx(705 / 8192)
+
+
+def test_the_memory_is_looked_at_only_while_it_is_told(status: StatusBar) -> None:
+    (timer,) = status.findChildren(QTimer)
+    assert timer.isActive()
+    status.hide()
+    assert not timer.isActive()
+    status.show()
+    assert timer.isActive()
 
 
 def test_while_faster_kernels_are_compiled_it_says_why_answers_are_slow(status: StatusBar) -> None:

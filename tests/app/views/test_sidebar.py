@@ -49,6 +49,18 @@ def select(sidebar: Sidebar, conversation_id: str) -> None:
     sidebar.list.setFocus()
 
 
+def test_a_sidebar_that_was_folded_for_long_tells_the_time_of_now(
+    sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sidebar.show_conversations((talk(1),), (), frozenset())
+    sidebar.hide()
+    tomorrow = time.time() + DAY
+    monkeypatch.setattr(sidebar.list.conversations, "_clock", lambda: tomorrow)
+    assert texts(sidebar)[0] == "Today"
+    sidebar.show()
+    assert texts(sidebar)[0] == "Yesterday"
+
+
 def test_conversations_stand_under_headings_of_time(sidebar: Sidebar) -> None:
     sidebar.show_conversations((talk(1), talk(2, title=""), talk(3, 40 * DAY)), (), frozenset())
     assert texts(sidebar) == [
