@@ -25,7 +25,7 @@ from app.declarations import SETTINGS
 from app.i18n import translate
 from app.setting import Setting
 from app.theme import Theme
-from app.views.controls import Label
+from app.views.controls import Label, make_line
 from app.views.setting_fields import ChoiceField
 
 AS_SET: Final = "as_set"
@@ -73,8 +73,8 @@ class AssistantEditor(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._shown = Assistant()
-        self.name_field = self._line(translate("assistant_editor", "Name"))
-        self.opening_field = self._line(translate("assistant_editor", "Opening"))
+        self.name_field = make_line(theme, translate("assistant_editor", "Name"), self)
+        self.opening_field = make_line(theme, translate("assistant_editor", "Opening"), self)
         self.opening_field.setPlaceholderText(translate("assistant_editor", "What an empty chat says"))
         self.prompt_field = self._make_prompt()
         self.icons = [IconChoice(theme, icon, _icon_name(icon), self) for icon in ICONS]
@@ -150,13 +150,6 @@ class AssistantEditor(QWidget):
             return
         self._wrong.setText("")
         self.edited.emit(assistant)
-
-    def _line(self, name: str) -> QLineEdit:
-        field = QLineEdit(self)
-        field.setObjectName("field")
-        field.setFont(self._theme.font("list"))
-        field.setAccessibleName(name)
-        return field
 
     def _make_prompt(self) -> QPlainTextEdit:
         field = QPlainTextEdit(self)

@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.attachments import LONG_PASTE, DropKind, fits_field, images_refused, kind_of_drop, local_paths
 from app.history import QuestionHistory
@@ -20,7 +20,7 @@ from app.theme import Theme
 from app.views.assistant_button import AssistantButton
 from app.views.attached_files import AttachedFiles
 from app.views.attachment_chip import AttachmentChip
-from app.views.controls import QuietButton, show_property
+from app.views.controls import QuietButton, make_push_button, show_property
 from app.views.cost_line import CostLine, Saying, cost_saying
 from app.views.drop_hint import DropHint
 from app.views.editor import QuestionEditor
@@ -77,11 +77,10 @@ class Composer(QFrame):
             theme, translate("composer", "Attach"), translate("composer", "Attach text files")
         )
         self.assistant_button = AssistantButton(theme, self)
-        self.stop_button = self._make_button(theme, "quiet", "list")
-        self.stop_button.setText(translate("composer", "Stop"))
+        self.stop_button = make_push_button(theme, translate("composer", "Stop"), self)
         self.stop_button.setAccessibleName(translate("composer", "Stop the answer (Esc)"))
         self.stop_button.setToolTip(self.stop_button.accessibleName())
-        self.button = self._make_button(theme, "send", "button")
+        self.button = make_push_button(theme, "", self, primary=True)
         self.drop_hint = DropHint(theme, self)
         self._lay_out()
         self._connect()
@@ -217,14 +216,6 @@ class Composer(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.assistant_button.set_narrow(event.size().width() < _NARROW)
-
-    def _make_button(self, theme: Theme, kind: str, role: str) -> QPushButton:
-        button = QPushButton(self)
-        button.setObjectName(kind)
-        button.setFont(theme.font(role))  # type: ignore[arg-type]
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setCursor(Qt.CursorShape.PointingHandCursor)
-        return button
 
     def _lay_out(self) -> None:
         field = QVBoxLayout()

@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen, QRegion, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QMenu, QPushButton, QWidget
 
 from app.i18n import translate
 from app.theme import FontRole, Theme
@@ -50,6 +50,25 @@ def show_property(widget: QWidget, name: str, value: str | bool) -> None:
 def plain_tip(text: str) -> str:
     """A tool tip that is shown as it is written: Qt takes text with tags for HTML, and loads the pictures it names."""
     return f"<qt>{escape(text)}</qt>".replace("\n", "<br>") if "<" in text else text
+
+
+def make_line(theme: Theme, name: str, parent: QWidget) -> QLineEdit:
+    """A field of one line; `name` says to those who cannot see it what belongs there."""
+    field = QLineEdit(parent)
+    field.setObjectName("field")
+    field.setFont(theme.font("list"))
+    field.setAccessibleName(name)
+    return field
+
+
+def make_push_button(theme: Theme, label: str, parent: QWidget, primary: bool = False) -> QPushButton:
+    """A button of the window; the primary one is filled with the accent. A click leaves the keyboard where it is."""
+    button = QPushButton(label, parent)
+    button.setObjectName("send" if primary else "quiet")
+    button.setFont(theme.font("button" if primary else "list"))
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    return button
 
 
 class QuietButton(QAbstractButton):

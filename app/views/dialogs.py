@@ -6,11 +6,20 @@ from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QFocusEvent, QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.i18n import translate
 from app.theme import Theme
-from app.views.controls import Label, show_property
+from app.views.controls import Label, make_line, show_property
 
 _REASON: Final = Qt.FocusReason
 _BY_KEYBOARD: Final = (_REASON.TabFocusReason, _REASON.BacktabFocusReason, _REASON.ShortcutFocusReason)
@@ -88,6 +97,14 @@ class SheetDialog(QDialog):
         self.column.addSpacing(4)
         self.column.addWidget(Label(self._theme, text, "small", "muted"))
 
+    def add_line(self, name: str, hint: str = "") -> QLineEdit:
+        """A field of one line with its name above it; the hint stands there while it is empty."""
+        self.add_note(name)
+        field = make_line(self._theme, name, self)
+        field.setPlaceholderText(hint)
+        self.column.addWidget(field)
+        return field
+
     def add_button(self, label: str, primary: bool = False, default: bool | None = None) -> QPushButton:
         """A button at the right; the primary one is what Enter presses, unless `default` says otherwise."""
         button = make_button(self._theme, label, self, primary)
@@ -98,6 +115,11 @@ class SheetDialog(QDialog):
             button.setFocus()
         self._buttons.addWidget(button)
         return button
+
+    def fit_height(self) -> None:
+        """Be as high as what is shown; for a dialog of one width."""
+        self.column.activate()
+        self.setFixedHeight(self.column.totalHeightForWidth(self.width()))
 
     def finish_layout(self) -> None:
         """Put the buttons below all that was added."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.draft import Draft
@@ -10,7 +10,7 @@ from app.i18n import translate
 from app.live import DraftCost
 from app.theme import Theme
 from app.views.attached_files import AttachedFiles
-from app.views.controls import show_property
+from app.views.controls import make_push_button, show_property
 from app.views.cost_line import CostLine, Saying, edit_saying
 from app.views.editor import MessageEditor
 
@@ -48,8 +48,8 @@ class EditBox(QFrame):
         self._editor = MessageEditor(theme, translate("edit_box", "Your question in other words"), self)
         self._editor.setPlainText(draft.text)
         self._editor.move_to_end()
-        self._send = self._button(theme, translate("edit_box", "Send"), "send", "button")
-        self._cancel = self._button(theme, translate("edit_box", "Cancel"), "quiet", "list")
+        self._send = make_push_button(theme, translate("edit_box", "Send"), self, primary=True)
+        self._cancel = make_push_button(theme, translate("edit_box", "Cancel"), self)
         self._lay_out(theme)
         self._editor.submitted.connect(self._submit)
         self._editor.escaped.connect(self.cancelled)
@@ -104,14 +104,6 @@ class EditBox(QFrame):
         self.resize(width, self.height())
         self._column.activate()
         return self.sizeHint().height()
-
-    def _button(self, theme: Theme, label: str, kind: str, role: str) -> QPushButton:
-        button = QPushButton(label, self)
-        button.setObjectName(kind)
-        button.setFont(theme.font(role))  # type: ignore[arg-type]
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setCursor(Qt.CursorShape.PointingHandCursor)
-        return button
 
     def _lay_out(self, theme: Theme) -> None:
         bottom = QHBoxLayout()

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Final, Literal
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
 from app.transfer.result import TransferResult
 from app.transfer.words import export_sentence
 from app.views import words
+from app.views.dialogs import make_button
 from app.views.transfer_dialog import OptionCard, TransferDialog
 
 Scope = Literal["chat", "all"]
@@ -69,10 +70,7 @@ class ExportDialog(TransferDialog):
         self.markdown_card.setChecked(True)
         self.action_button.setEnabled(title is not None or count > 0)
         self.action_button.clicked.connect(self._ask_where)
-        self.reveal_button = QPushButton(translate("export_dialog", "Show in the folder"), self)
-        self.reveal_button.setObjectName("quiet")
-        self.reveal_button.setFont(theme.font("list"))
-        self.reveal_button.setAutoDefault(False)
+        self.reveal_button = make_button(theme, translate("export_dialog", "Show in the folder"), self)
         self.reveal_button.clicked.connect(lambda: self.reveal_requested.emit(self._written))
         self._buttons.insertWidget(0, self.reveal_button)
         self.reveal_button.hide()

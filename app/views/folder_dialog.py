@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.i18n import translate
 from app.theme import Theme
+from app.views.controls import make_line
 from app.views.dialogs import SheetDialog
 
 
@@ -19,12 +20,9 @@ class FolderDialog(SheetDialog):
         sentence = translate("folder_dialog", "Chats can be dragged onto it, or moved with their menu.")
         super().__init__(theme, translate("folder_dialog", "New folder"), sentence, parent)
         self.setMinimumWidth(360)
-        self.field = QLineEdit(self)
-        self.field.setObjectName("field")
-        self.field.setFont(theme.font("list"))
+        self.field = make_line(theme, translate("folder_dialog", "Name of the folder"), self)
         self.field.setMaxLength(80)
         self.field.setPlaceholderText(translate("folder_dialog", "Name"))
-        self.field.setAccessibleName(translate("folder_dialog", "Name of the folder"))
         self.column.addSpacing(6)
         self.column.addWidget(self.field)
         cancel = self.add_button(translate("folder_dialog", "Cancel"))

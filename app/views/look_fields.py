@@ -12,7 +12,7 @@ from app.fonts import text_families
 from app.i18n import translate
 from app.setting import Setting
 from app.theme import Theme
-from app.views.controls import Menu
+from app.views.controls import Menu, make_line
 from app.views.dialogs import SheetDialog
 from app.views.setting_fields import ChoiceField
 
@@ -117,11 +117,9 @@ class FontDialog(SheetDialog):
         self.search_field.setFocus()
 
     def _make_search(self) -> QLineEdit:
-        field = QLineEdit(self)
-        field.setObjectName("field")
-        field.setFont(self._theme.font("list"))
-        field.setPlaceholderText(translate("look_fields", "Search the fonts"))
-        field.setAccessibleName(translate("look_fields", "Search the fonts"))
+        name = translate("look_fields", "Search the fonts")
+        field = make_line(self._theme, name, self)
+        field.setPlaceholderText(name)
         field.textChanged.connect(self._filter)
         return field
 

@@ -15,7 +15,7 @@ from app.i18n import translate
 from app.live import CheckState, ModelState
 from app.theme import Theme
 from app.views import words
-from app.views.controls import ElidedLabel, Label
+from app.views.controls import ElidedLabel, Label, make_push_button
 from engine.events import LoadProgress, LoadStage
 
 _SWEEP_MS: Final = 40
@@ -113,11 +113,7 @@ class ProgressCard(QFrame):
         self._sentence = ElidedLabel(theme, "", "list")
         self._detail = Label(theme, "", "small", "muted")
         self._line = ProgressLine(theme, self)
-        self._cancel = QPushButton(translate("progress_card", "Cancel"), self)
-        self._cancel.setObjectName("quiet")
-        self._cancel.setFont(theme.font("list"))
-        self._cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._cancel.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._cancel = make_push_button(theme, translate("progress_card", "Cancel"), self)
         self._cancel.clicked.connect(self.cancel_requested)
         self._lay_out()
         self.hide()

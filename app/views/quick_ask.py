@@ -23,7 +23,7 @@ from app.live import LiveTurn, ModelState
 from app.records import StoredMessage
 from app.theme import Theme
 from app.views.answer_area import AnswerArea
-from app.views.controls import CopyButton, ElidedLabel, Label, QuietButton
+from app.views.controls import CopyButton, ElidedLabel, Label, QuietButton, make_push_button
 from app.views.editor import Editor
 from app.views.waiting_line import WaitingLine
 
@@ -51,10 +51,7 @@ class QuickAsk(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_MacAlwaysShowToolWindow)
         self._editor = Editor(theme, translate("quick_ask", "Your question"), self)
         self._editor.setPlaceholderText(translate("quick_ask", "Ask anything"))
-        self._button = QPushButton(self)
-        self._button.setObjectName("send")
-        self._button.setFont(theme.font("button"))
-        self._button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._button = make_push_button(theme, "", self, primary=True)
         self._question = ElidedLabel(theme, "", "small", "muted")
         self._waiting = WaitingLine(theme, self)
         self._answer = AnswerArea(theme, self)

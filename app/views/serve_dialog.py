@@ -6,7 +6,7 @@ from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication, QIntValidator
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.engine_sentences import translated
 from app.i18n import translate
@@ -35,9 +35,10 @@ class ServeDialog(SheetDialog):
         super().__init__(theme, title, sentence, parent)
         self.setFixedWidth(theme.wide(_WIDTH))
         self._url = ""
-        self.port_field = self._field(translate("serve_dialog", "Port"), str(port))
+        self.port_field = self.add_line(translate("serve_dialog", "Port"))
+        self.port_field.setText(str(port))
         self.port_field.setValidator(QIntValidator(1, _HIGHEST_PORT, self.port_field))
-        self.key_field = self._field(translate("serve_dialog", "Key that programs must show (may be empty)"), "")
+        self.key_field = self.add_line(translate("serve_dialog", "Key that programs must show (may be empty)"))
         self._said = Label(theme, "", "list", "muted")
         self._said.setWordWrap(True)
         self.column.addWidget(self._said)
@@ -85,12 +86,3 @@ class ServeDialog(SheetDialog):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._url)
-
-    def _field(self, name: str, text: str) -> QLineEdit:
-        self.add_note(name)
-        field = QLineEdit(text, self)
-        field.setObjectName("field")
-        field.setFont(self._theme.font("list"))
-        field.setAccessibleName(name)
-        self.column.addWidget(field)
-        return field

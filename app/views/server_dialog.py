@@ -42,9 +42,9 @@ class ServerDialog(SheetDialog):
         super().__init__(theme, title, sentence, parent)
         self.setFixedWidth(theme.wide(_WIDTH))
         self._server = server
-        self.name_field = self._field(translate("server_dialog", "Name"), translate("server_dialog", "GPU server"))
-        self.address_field = self._field(translate("server_dialog", "Address"), "https://gpu.example:8000/v1")
-        self.key_field = self._field(translate("server_dialog", "Key"), self._key_hint())
+        self.name_field = self.add_line(translate("server_dialog", "Name"), translate("server_dialog", "GPU server"))
+        self.address_field = self.add_line(translate("server_dialog", "Address"), "https://gpu.example:8000/v1")
+        self.key_field = self.add_line(translate("server_dialog", "Key"), self._key_hint())
         self.key_field.setEchoMode(QLineEdit.EchoMode.Password)
         self._said = Label(theme, "", "list")
         self._said.setWordWrap(True)
@@ -96,16 +96,6 @@ class ServerDialog(SheetDialog):
     def show_refusal(self, sentence: str) -> None:
         """Say why it could not be saved."""
         self._say(translated(sentence), "warning")
-
-    def _field(self, label: str, hint: str) -> QLineEdit:
-        self.add_note(label)
-        field = QLineEdit(self)
-        field.setObjectName("field")
-        field.setFont(self._theme.font("list"))
-        field.setPlaceholderText(hint)
-        field.setAccessibleName(label)
-        self.column.addWidget(field)
-        return field
 
     def _key_hint(self) -> str:
         if self._server is None:
@@ -172,19 +162,14 @@ class ServerDialog(SheetDialog):
             item.setFlags(Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
             item.setCheckState(Qt.CheckState.Checked if name in chosen else Qt.CheckState.Unchecked)
         self.model_list.setVisible(bool(models))
-        self._fit()
+        self.fit_height()
 
     def _say(self, sentence: str, tone: str) -> None:
         show_property(self._said, "tone", tone)
         self._said.setText(sentence)
         self._said.show()
-        self._fit()
+        self.fit_height()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        """Be as high as what is shown."""
-        self.column.activate()
-        self.setFixedHeight(self.column.totalHeightForWidth(self.width()))
+        self.fit_height()

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.i18n import translate
 from app.setting import Setting
 from app.theme import Theme
-from app.views.controls import Label
+from app.views.controls import Label, make_line
 from app.views.dialogs import ConfirmDialog, fit, make_button
 from app.views.row_list import GUTTER
 from app.views.setting_row import SettingRow
@@ -62,12 +62,8 @@ class SettingsDialog(QDialog):
         self._theme = theme
         self._rows = [SettingRow(theme, setting, self) for setting in settings]
         self._headings: dict[str, Label] = {}
-        self._search = QLineEdit(self)
-        self._search.setObjectName("field")
-        self._search.setFont(theme.font("list"))
-        self._search.setPlaceholderText(translate("settings_dialog", "Search the settings"))
-        self._search.setAccessibleName(translate("settings_dialog", "Search the settings"))
-        self._search.setClearButtonEnabled(False)
+        self._search = make_line(theme, translate("settings_dialog", "Search the settings"), self)
+        self._search.setPlaceholderText(self._search.accessibleName())
         self._nothing = Label(theme, translate("settings_dialog", "No setting is called that."), "list", "muted")
         self._note = QFrame(self)
         self._area = SteadyArea(self)

@@ -12,7 +12,7 @@ from app.i18n import translate
 from app.live import ModelState
 from app.theme import ASSETS, Theme
 from app.views import words
-from app.views.controls import ElidedLabel, Label
+from app.views.controls import ElidedLabel, Label, make_push_button
 from engine.events import LoadStage
 
 _ICON: Final = 18
@@ -66,7 +66,7 @@ class ExampleButton(QPushButton):
         return self._size
 
 
-class AssistantButton(QPushButton):
+class AssistantCard(QPushButton):
     """An assistant on a card: its sign, its name, and one line about it."""
 
     def __init__(self, theme: Theme, entry: AssistantEntry, chosen: bool, parent: QWidget) -> None:
@@ -122,11 +122,9 @@ class SetupCard(QFrame):
         self._title = Label(theme, "", "button")
         self._words = Label(theme, "", "list", "muted")
         self._words.setWordWrap(True)
-        self.get_button = _button(theme, "send", self)
-        self.file_button = _button(theme, "quiet", self)
-        self.folder_button = _button(theme, "quiet", self)
-        self.file_button.setText(translate("start_cards", "Use a model file…"))
-        self.folder_button.setText(translate("start_cards", "Use a model folder…"))
+        self.get_button = make_push_button(theme, "", self, primary=True)
+        self.file_button = make_push_button(theme, translate("start_cards", "Use a model file…"), self)
+        self.folder_button = make_push_button(theme, translate("start_cards", "Use a model folder…"), self)
         self.get_button.clicked.connect(self._get)
         self.file_button.clicked.connect(self.file_requested)
         self.folder_button.clicked.connect(self.folder_requested)
@@ -207,15 +205,6 @@ class SetupCard(QFrame):
         column.addWidget(self._words)
         column.addSpacing(8)
         column.addLayout(buttons)
-
-
-def _button(theme: Theme, name: str, parent: QWidget) -> QPushButton:
-    button = QPushButton(parent)
-    button.setObjectName(name)
-    button.setFont(theme.font("button" if name == "send" else "list"))
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    button.setCursor(Qt.CursorShape.PointingHandCursor)
-    return button
 
 
 def _sign(theme: Theme, icon: str, parent: QWidget) -> QLabel:

@@ -15,7 +15,7 @@ from app.i18n import translate
 from app.live import ModelState
 from app.theme import Theme, app_icon
 from app.views.controls import Label
-from app.views.start_cards import AssistantButton, AssistantEntry, ExampleButton, Offer, SetupCard
+from app.views.start_cards import AssistantCard, AssistantEntry, ExampleButton, Offer, SetupCard
 
 _COLUMN: Final = 680
 _MARGIN: Final = 20
@@ -158,7 +158,7 @@ class StartPage(QScrollArea):
         cards = []
         self._title.setText(translate("start_page", "What would you like to know?"))
         for entry in map(AssistantEntry._make, assistants):
-            card = AssistantButton(self._theme, entry, entry.id == chosen, self._assistants)
+            card = AssistantCard(self._theme, entry, entry.id == chosen, self._assistants)
             card.clicked.connect(partial(self.assistant_chosen.emit, entry.id))
             cards.append(card)
             if entry.id == chosen and entry.opening:

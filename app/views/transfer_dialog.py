@@ -76,8 +76,7 @@ class TransferDialog(SheetDialog):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(theme, title, sentence, parent)
-        self._width = theme.wide(WIDTH)
-        self.setFixedWidth(self._width)
+        self.setFixedWidth(theme.wide(WIDTH))
         self._pace = Pace(clock)
         self._working = False
         self.choice = QWidget(self)
@@ -124,7 +123,7 @@ class TransferDialog(SheetDialog):
         """Say nothing any more of what was done before."""
         self._state.hide()
         self._list.hide()
-        self._fit()
+        self.fit_height()
 
     def show_failure(self, sentence: str) -> None:
         """Say why it could not be done; it can be tried once more."""
@@ -132,11 +131,11 @@ class TransferDialog(SheetDialog):
         show_property(self._state, "tone", "warning")
         self.choice.show()
         self.action_button.show()
-        self._fit()
+        self.fit_height()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._fit()
+        self.fit_height()
 
     def reject(self) -> None:
         if self._working:
@@ -160,7 +159,7 @@ class TransferDialog(SheetDialog):
         self._line.show()
         self._line.show_share(share)
         self.close_button.setText(translate("transfer_dialog", "Cancel"))
-        self._fit()
+        self.fit_height()
 
     def _end(self, sentence: str, left_out: str = "") -> None:
         """Show how it ended."""
@@ -174,9 +173,4 @@ class TransferDialog(SheetDialog):
         self.action_button.hide()
         self.close_button.setText(translate("transfer_dialog", "Close"))
         self.close_button.setFocus()
-        self._fit()
-
-    def _fit(self) -> None:
-        """Be as high as what is shown."""
-        self.column.activate()
-        self.setFixedHeight(self.column.totalHeightForWidth(self._width))
+        self.fit_height()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from app.i18n import translate
 from app.theme import Theme
 from app.views import words
-from app.views.controls import Label
+from app.views.controls import Label, make_push_button
 from app.views.inspector.bars import Legend
 from app.views.inspector.chart import LineChart
 from app.views.inspector.sections import GAP, MARGINS, Lines, Rows, Section
@@ -40,9 +40,7 @@ class CachePage(QWidget):
                 "computes the whole chat again.",
             )
         )
-        self._button = QPushButton(self)
-        self._button.setObjectName("quiet")
-        self._button.setFont(theme.font("list"))
+        self._button = make_push_button(theme, "", self)
         self._button.clicked.connect(self._press)
         self.chart = LineChart(theme, self)
         self.legend = Legend(theme, self)

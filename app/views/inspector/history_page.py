@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
 from app.turn_log import LoggedTurn, slowdowns
+from app.views.controls import make_push_button
 from app.views.inspector import history_values
 from app.views.inspector.bars import Legend
 from app.views.inspector.chart import LineChart
@@ -30,8 +31,8 @@ class HistoryPage(QWidget):
         self.ttft = LineChart(theme, self)
         self.models = Legend(theme, self)
         self.slower = Lines(theme, "warning", self)
-        self._table = self._button(theme, translate("history_page", "All turns…"))
-        self._export = self._button(theme, translate("history_page", "Export as CSV…"))
+        self._table = make_push_button(theme, translate("history_page", "All turns…"), self)
+        self._export = make_push_button(theme, translate("history_page", "Export as CSV…"), self)
         self._table.clicked.connect(self.table_requested)
         self._export.clicked.connect(self.export_requested)
         buttons = QHBoxLayout()
@@ -72,9 +73,3 @@ class HistoryPage(QWidget):
         self.slower.show_lines([(history_values.slowdown_sentence(each), "") for each in slower[-3:]])
         self._table.setEnabled(bool(turns))
         self._export.setEnabled(bool(turns))
-
-    def _button(self, theme: Theme, label: str) -> QPushButton:
-        button = QPushButton(label, self)
-        button.setObjectName("quiet")
-        button.setFont(theme.font("list"))
-        return button
