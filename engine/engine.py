@@ -73,10 +73,17 @@ class Engine:
             self._model.store.close()
         self._model = None
 
-    def stream(self, request: ChatRequest, handle: RequestHandle | None = None) -> Iterator[ChatEvent]:
+    def stream(
+        self, request: ChatRequest, handle: RequestHandle | None = None, *, traced: bool = True
+    ) -> Iterator[ChatEvent]:
         """Answer a request: prefill progress, a delta per token, and `Finished` as the last event.
 
         A cancelled request ends with `Finished` too, and leaves the cache valid.
+
+        Args:
+            request: What is asked.
+            handle: Cancels.
+            traced: Whether `Finished` has a trace, for which the machine is watched and the prompt looked through.
 
         Raises:
             ModelNotFound: No model is loaded.
@@ -84,7 +91,7 @@ class Engine:
             ContextFull: The prompt leaves no room for a reply.
         """
         model = self._loaded()
-        notes = self._explainer.begin(model, request)
+        notes = self._explainer.begin(model, request) if traced else None
         with _memory_guarded(model):
             yield from Turn(model, request, handle or RequestHandle(request.id), self._clock, notes).run()
         if request.reuse:

@@ -241,6 +241,7 @@ class Worker:
         self._interrupting = False
 
     def _load(self, handle: RequestHandle, name: str | None, config: EngineConfig | None) -> Iterator[Event]:
+        self._config = config or self._config
         remote = find_model(self._servers(), name) if name else None
         if remote is not None:
             yield from self._connect(handle, *remote)
@@ -249,14 +250,15 @@ class Worker:
 
         steps = prepare(self._registry(), name, handle)
         entry: ModelEntry = yield from as_events(handle, steps)
-        yield from self._load_entry(handle, entry, config)
+        yield from self._load_entry(handle, entry)
 
     def _add(self, handle: RequestHandle, source: Path, config: EngineConfig | None) -> Iterator[Event]:
+        self._config = config or self._config
         steps = self._registry().add(source, handle)
         entry: ModelEntry = yield from as_events(handle, steps)
-        yield from self._load_entry(handle, entry, config)
+        yield from self._load_entry(handle, entry)
 
-    def _load_entry(self, handle: RequestHandle, entry: ModelEntry, config: EngineConfig | None) -> Iterator[Event]:
+    def _load_entry(self, handle: RequestHandle, entry: ModelEntry) -> Iterator[Event]:
         sentence = f"Loading {entry.label}"
         if self._compiles_first():
             sentence = f"Loading {entry.label}. The first time, its code is compiled for this processor: up to a minute"
@@ -271,7 +273,7 @@ class Worker:
         yield loading(1)
         self.info = None
         self._disconnect()
-        self.info = engine.load(entry, config, wait=self._wait)
+        self.info = engine.load(entry, self._config, wait=self._wait)
         yield Loaded(handle.id, self.info)
 
     def _connect(self, handle: RequestHandle, server: RemoteServer, model: str) -> Iterator[Event]:
@@ -322,7 +324,7 @@ class Worker:
             raise Cancelled
         engine = self._on_this_machine()
         self._upgrade()
-        yield from engine.stream(request, handle)
+        yield from engine.stream(request, handle, traced=False)  # no program is told of traces
 
     def _upgrade(self) -> None:
         """Change over to the compiled kernels once they are ready, but not in the middle of a reply."""

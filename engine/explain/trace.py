@@ -247,7 +247,7 @@ class ModelFacts:
             the model has no such shape.
         context_limit: Most tokens of a conversation.
         load_s: Seconds that loading took.
-        turns_before: Answers since then; 0 makes this one the first.
+        turns_before: Answers with a trace since then; 0 makes this one the first.
     """
 
     name: str = ""

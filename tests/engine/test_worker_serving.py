@@ -38,9 +38,11 @@ def served_events(worker: Worker, request: ChatRequest, interrupt=lambda event: 
 
 def test_a_served_request_tells_its_own_sink_and_nobody_else(loquat_home):
     with Running(loquat_home, FakeRunner()) as running:
-        assert served_events(running.worker, ask("s"))[-1].request_id == "s"
+        served = served_events(running.worker, ask("s"))[-1]
+        assert served.request_id == "s" and served.trace is None  # which nobody would look at
         running.worker.submit(ask("w"))
-        assert {event.request_id for event in running.until(Finished)} == {"w"}
+        events = running.until(Finished)
+        assert {event.request_id for event in events} == {"w"} and events[-1].trace
         assert running.worker.kv_bytes > 0
 
 
