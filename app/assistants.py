@@ -11,17 +11,18 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app import presets
+from app.assets import ASSETS
 from app.declarations import SETTINGS
 from app.i18n import mark, translate, translate_marked
 from app.records import ChatOptions, new_id
 from app.settings import SAVE_DELAY_MS, put_aside
-from app.theme import ASSETS
 from engine.atomic import write_atomically
 
 log = logging.getLogger(__name__)
@@ -122,8 +123,13 @@ def check_sampling(sampling: Mapping[str, Any]) -> None:
 
 def shipped_assistants() -> tuple[Assistant, ...]:
     """Those that come with Loquat, their words in the language in force; the first is the plain one."""
-    held = json.loads((ASSETS / "assistants" / "shipped.json").read_text(encoding="utf-8"))
-    return tuple(_shipped(values) for values in held)
+    return tuple(_shipped(values) for values in _held())
+
+
+@cache
+def _held() -> tuple[dict[str, Any], ...]:
+    """What is shipped, read once: which assistant a chat has is asked with every question."""
+    return tuple(json.loads((ASSETS / "assistants" / "shipped.json").read_text(encoding="utf-8")))
 
 
 def _shipped(values: dict[str, Any]) -> Assistant:

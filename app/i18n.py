@@ -8,14 +8,14 @@ from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTranslator
 
+from app.assets import ASSETS
+
 ENGLISH: Final = "en"
 CHINESE: Final = "zh_CN"
 LANGUAGES: Final = (ENGLISH, CHINESE)
 SYSTEM: Final = "system"
 
-# Installed from a wheel, the assets lie inside the package; in a checkout, beside it.
-_INSIDE: Final = Path(__file__).parent / "assets"
-TRANSLATIONS: Final = (_INSIDE if _INSIDE.is_dir() else Path(__file__).parent.parent / "assets") / "translations"
+TRANSLATIONS: Final = ASSETS / "translations"
 _NAME: Final = "loquatTranslator"
 
 

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from string import Template
 from typing import Final, Literal, get_args
 
@@ -15,6 +14,7 @@ from PySide6.QtGui import QColor, QFont, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
 from app.accents import OWN, accented, hues
+from app.assets import ASSETS
 from app.drawings import DrawingEngine, draw_svg
 from app.fonts import INTER, fallbacks, families, fixed_family, install_fonts
 
@@ -22,10 +22,6 @@ ThemeChoice = Literal["system", "light", "dark"]
 FontRole = Literal[
     "body", "title", "list", "small", "figure", "button", "code", "display", "heading1", "heading2", "heading3"
 ]
-
-# Installed from a wheel, the assets lie inside the package; in a checkout, beside it.
-_INSIDE: Final = Path(__file__).parent / "assets"
-ASSETS: Final = _INSIDE if _INSIDE.is_dir() else Path(__file__).parent.parent / "assets"
 
 # px of look.md; (size, weight 600)
 _SIZES: Final[dict[FontRole, tuple[float, bool]]] = {

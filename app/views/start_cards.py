@@ -8,9 +8,10 @@ from typing import Final, NamedTuple
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.assets import ASSETS
 from app.i18n import translate
 from app.live import ModelState
-from app.theme import ASSETS, Theme
+from app.theme import Theme
 from app.views import words
 from app.views.controls import ElidedLabel, Label, make_push_button
 from engine.events import LoadStage

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from app.assets import ASSETS
 from app.assistants import ICONS, PLAIN, Assistant, Assistants, shipped_assistants
 from app.records import ChatOptions
-from app.theme import ASSETS
 
 OWN = Assistant(
     "a1", "Koch 厨师", "flask", "Explain cooking.", {"temperature": 0.3, "seed": None}, "smollm2", "Hungry?"

@@ -13,10 +13,11 @@ from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication, QLabel
 
 from app.accents import _TURNED, accented, contrast, hues, to_hex, to_oklch
+from app.assets import ASSETS
 from app.declarations import SETTINGS
 from app.drawings import draw_svg
 from app.fonts import serif_family, text_families
-from app.theme import ASSETS, DEFAULT_LOOK, Look, Theme, Tokens, app_icon, icon_svg
+from app.theme import DEFAULT_LOOK, Look, Theme, Tokens, app_icon, icon_svg
 
 APP = Path(__file__).parent.parent.parent / "app"
 THEMES = ("light", "dark")
