@@ -123,7 +123,7 @@ class RemoteServers(QObject):
     # -- beside the window's thread ----------------------------------------------------------------------------
 
     def _do(self, job: Callable[[], None]) -> None:
-        if self._thread is None:
+        if self._thread is None or not self._thread.is_alive():  # a fault, which was reported, may have ended it
             self._thread = threading.Thread(target=self._run, name="servers", daemon=True)
             self._thread.start()
         self._jobs.put(job)

@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Final
 
+from app.db_writer import reading_connection
 from app.i18n import translate
 from app.migrations import StoreError
 from app.records import stats_from_json
@@ -98,7 +99,7 @@ def read_turns(database: Path, most: int = MOST) -> tuple[LoggedTurn, ...]:
         StoreError: The database cannot be read.
     """
     try:
-        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        with closing(reading_connection(database)) as db:
             rows = db.execute(_TURNS, (most,)).fetchall()
     except sqlite3.Error as error:
         raise StoreError(
