@@ -44,13 +44,12 @@ class CodeView(SidewaysView):
         """The button that copies the code."""
         return self._copy
 
-    def show_block(self, block: Block) -> None:
-        """Draw a code block; an open one that has grown is appended to."""
-        if block == self._block or not isinstance(block, Code):
+    def _write(self, before: Block | None, block: Block) -> None:
+        """Write a code block; an open one that has grown is appended to."""
+        if not isinstance(block, Code):
             return
-        more = _growth(self._block, block)
+        more = _growth(before, block)
         same_text = more == "" and len(block.text) > _AT_ONCE
-        self._block = block
         if same_text and block.closed:
             self._colours.start(block.text, block.language)
         elif more is not None and not block.closed:
@@ -59,7 +58,6 @@ class CodeView(SidewaysView):
             insert_code(cursor, more, self._theme)
         else:
             self._fill(block)
-        self._text_changed()
 
     def _fill(self, block: Code) -> None:
         """Write the code; colours of a long one follow in idle moments, when it is closed."""

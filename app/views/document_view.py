@@ -99,13 +99,21 @@ class DocumentView(QWidget):
 
     def show_block(self, block: Block) -> None:
         """Draw another block of the same kind."""
-        raise NotImplementedError
+        if block != self._block:
+            before, self._block = self._block, block
+            self._write(before, block)
+            self._text_changed()
 
     def restyle(self) -> None:
         """Draw the same block in the theme now in force."""
-        block, self._block = self._block, None
-        if block is not None:
-            self.show_block(block)
+        if self._block is not None:
+            self._write(None, self._block)
+            self._text_changed()
+
+    def redraw(self) -> None:
+        """Draw the same block with what is there of it now, such as the formulas that have been drawn."""
+        self.restyle()
+        self.changed.emit()
 
     def set_gap(self, gap: int, quotes_joined: int) -> None:
         """Pixels above the text, and how many of the quotes around it go on from the block above."""
@@ -251,6 +259,15 @@ class DocumentView(QWidget):
 
     def _paint_below(self, painter: QPainter) -> None:
         """What lies behind the text."""
+
+    def _write(self, before: Block | None, block: Block) -> None:
+        """Put a block's text into the document; of itself a block has none.
+
+        Args:
+            before: What stands there, for a kind of block that can add to it; None where all must be written.
+            block: What is to stand there.
+        """
+        self._document.clear()
 
     def _text_changed(self) -> None:
         self._width = -1

@@ -22,18 +22,12 @@ class FormulaView(SidewaysView):
         self._document = new_document(theme.font("code"), wrap=False)
         self._formulas = formulas
         self._watch = FormulaWatch(formulas, self)
-        self._watch.arrived.connect(self._formulas_ready)
+        self._watch.arrived.connect(self.redraw)
         formulas.serve(self._document)
 
-    def show_block(self, block: Block) -> None:
-        """Draw a formula."""
-        if block == self._block or not isinstance(block, Formula):
+    def _write(self, before: Block | None, block: Block) -> None:
+        if not isinstance(block, Formula):
             return
-        self._block = block
-        self._fill(block)
-        self._text_changed()
-
-    def _fill(self, block: Formula) -> None:
         self._document.clear()
         span, font = Span(block.text, tex=block.tex, display=True), self._theme.font("body")
         drawn = self._formulas.find(self._formulas.key(span, font)) if block.closed else None
@@ -47,12 +41,6 @@ class FormulaView(SidewaysView):
             cursor.setBlockFormat(block_format(self._theme.font("code")))
             insert_code(cursor, block.text, self._theme)
         self._watch.look_at((span,) if block.closed else (), font)
-
-    def _formulas_ready(self) -> None:
-        if isinstance(self._block, Formula):
-            self._fill(self._block)
-            self._text_changed()
-            self.changed.emit()
 
     def _lay_out(self, width: int) -> None:
         self._document.setTextWidth(-1)

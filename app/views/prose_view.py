@@ -24,35 +24,24 @@ class ProseView(DocumentView):
         super().__init__(theme, parent)
         self._formulas = formulas
         self._watch = FormulaWatch(formulas, self)
-        self._watch.arrived.connect(self._formulas_ready)
+        self._watch.arrived.connect(self.redraw)
         formulas.serve(self._document)
 
-    def show_block(self, block: Block) -> None:
-        """Draw a block; one that only continues the block on view is appended to it."""
-        if block == self._block:
-            return
-        more = continuation(self._block, block)
-        self._block = block
+    def _write(self, before: Block | None, block: Block) -> None:
+        """Write a block; one that only continues what stands there is appended to it."""
+        more = continuation(before, block)
         if more is not None and not any(span.tex for span in more):
             cursor = QTextCursor(self._document)
             cursor.movePosition(QTextCursor.MoveOperation.End)
             insert_spans(cursor, more, self._theme, self._formulas)
         else:
             self._fill(block)
-        self._text_changed()
 
     def _fill(self, block: Block) -> None:
         self._document.clear()
         if isinstance(block, Paragraph | Heading):
             fill_prose(self._document, block, self._theme, self._formulas)
             self._watch.look_at(block.spans, self._document.defaultFont())
-
-    def _formulas_ready(self) -> None:
-        """Draw the formulas that are there now; others may still be on their way."""
-        if self._block is not None:
-            self._fill(self._block)
-            self._text_changed()
-            self.changed.emit()
 
     def _places(self) -> Sequence[tuple[int, int]]:
         if not isinstance(self._block, Paragraph | Heading):

@@ -47,22 +47,20 @@ class TableView(SidewaysView):
         super().__init__(theme, translate("table_view", "Scroll the table sideways"), parent)
         self._formulas = formulas
         self._watch = FormulaWatch(formulas, self)
-        self._watch.arrived.connect(self._formulas_ready)
+        self._watch.arrived.connect(self.redraw)
         self._table: QTextTable | None = None
         self._natural: list[float] = []
         self._widths: list[float] = []  # as they are laid out
         formulas.serve(self._document)
 
-    def show_block(self, block: Block) -> None:
-        """Draw a table; one that has only grown by rows keeps those that are drawn."""
-        if block == self._block or not isinstance(block, Table):
+    def _write(self, before: Block | None, block: Block) -> None:
+        """Write a table; one that has only grown by rows keeps those that are drawn."""
+        if not isinstance(block, Table):
             return
-        old, self._block = self._block, block
-        if isinstance(old, Table) and self._table is not None and _has_grown(old, block):
-            self._add_rows(block, len(old.rows))
+        if isinstance(before, Table) and self._table is not None and _has_grown(before, block):
+            self._add_rows(block, len(before.rows))
         else:
             self._fill(block)
-        self._text_changed()
 
     def select(self, start: int, end: int) -> None:
         """Select from position to position, without the empty paragraphs that Qt keeps around a table."""
@@ -174,12 +172,6 @@ class TableView(SidewaysView):
     def _wait(self, block: Table) -> None:
         cells = (span for row in (block.header, *block.rows) for cell in row for span in cell)
         self._watch.look_at(cells, self._document.defaultFont())
-
-    def _formulas_ready(self) -> None:
-        if isinstance(self._block, Table):
-            self._fill(self._block)
-            self._text_changed()
-            self.changed.emit()
 
 
 def column_widths(natural: Sequence[float], room: int) -> list[float]:
