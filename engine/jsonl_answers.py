@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final
@@ -100,11 +100,12 @@ class AnswerFile:
     def sort(self) -> None:
         """Put all records into the input's order: whole, or not at all."""
         assert self._file is not None  # noqa: S101 - it is entered
-        records = sorted(self._records(), key=lambda pair: pair[0])
         fresh = self._path.with_name(self._path.name + ".new")
         with os_errors("write the answers", self._path.parent):
+            with self._path.open("rb") as file:
+                records = sorted(file, key=lambda raw: self._parsed(raw)["line"])
             with fresh.open("wb") as file:
-                file.writelines(raw + _NEWLINE for _, raw in records)
+                file.writelines(records)
                 file.flush()
                 os.fsync(file.fileno())
             self._file.close()
@@ -114,9 +115,7 @@ class AnswerFile:
     def _open(self) -> None:
         with os_errors("write the answers", self._path.parent):
             self._path.touch()
-            self._repair()
-            for _, raw in self._records():
-                self._note(json.loads(raw))
+            self._take()
             self._file = self._path.open("ab")
 
     def _close(self) -> None:
@@ -129,29 +128,26 @@ class AnswerFile:
         if "error" in record:
             self._failed.add(record["line"])
 
-    def _repair(self) -> None:
-        """Cut off a last line that was torn when a run was killed; a file that is not ours is left as it is."""
+    def _take(self) -> None:
+        """Note all records, and cut off a last line that was torn when a run was killed.
+
+        A file that is not ours is left as it is.
+        """
         whole = 0
         with self._path.open("rb") as file:
             for raw in file:
                 if raw.endswith(_NEWLINE):
-                    self._number(raw)
+                    self._note(self._parsed(raw))
                     whole += len(raw)
                 elif not (raw.startswith(_BEGINNING) or _BEGINNING.startswith(raw)):
                     raise self._foreign()
         os.truncate(self._path, whole)
 
-    def _records(self) -> Iterator[tuple[int, bytes]]:
-        """Each line's number, and its record as it stands."""
-        with self._path.open("rb") as file:
-            for raw in file:
-                yield self._number(raw), raw.rstrip(_NEWLINE)
-
-    def _number(self, raw: bytes) -> int:
+    def _parsed(self, raw: bytes) -> Mapping[str, Any]:
         try:
-            record = json.loads(raw)
+            record: Mapping[str, Any] = json.loads(raw)
             if isinstance(record["key"], str) and isinstance(record["line"], int):
-                return int(record["line"])
+                return record
         except (ValueError, KeyError, TypeError) as error:
             raise self._foreign() from error
         raise self._foreign()

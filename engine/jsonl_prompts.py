@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -18,7 +18,6 @@ SAMPLING: Final = (
     "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "seed",
     "stop", "max_tokens",
 )  # fmt: skip
-_TYPES: Final = {field.name: field.default for field in fields(SamplingParams)}
 _LONGEST: Final = 64 << 20  # bytes of a line
 
 
@@ -128,9 +127,9 @@ def _sampling(data: Mapping[str, Any], params: SamplingParams) -> SamplingParams
     unknown = sorted(set(given) - set(SAMPLING))
     if unknown:
         raise LineError(f'its "sampling" has {unknown[0]}; there are {", ".join(SAMPLING)}.')
-    values = {name: getattr(params, name) for name in _TYPES} | {name: _value(name, v) for name, v in given.items()}
+    values: dict[str, Any] = {name: _value(name, value) for name, value in given.items()}
     try:
-        return SamplingParams(**values)
+        return replace(params, **values)
     except (ValueError, TypeError) as error:
         raise LineError(str(error)) from error
 
