@@ -161,8 +161,7 @@ class KernelRunner:
         logits = work.logits(count)
         many = work.bind_many(caches)
         work.ids[:count] = token_ids
-        records = (work.models.ctypes.data, work.layers.ctypes.data, work.matrices.ctypes.data)
-        self._team.run(partial(forward_many, *records, *many.addresses))
+        self._team.run(partial(forward_many, *work.addresses, *many.addresses))
         for cache in caches:
             cache.advance(1)
         return torch.from_numpy(logits[:, : self.vocab_size].copy())
@@ -180,7 +179,6 @@ class KernelRunner:
         logits = work.logits(max(keep, 1))
         work.bind(cache, len(ids))
         work.ids[: len(ids)] = ids
-        records = (work.models.ctypes.data, work.layers.ctypes.data, work.matrices.ctypes.data)
-        self._team.run(partial(forward, *records, start, keep))
+        self._team.run(partial(forward, *work.addresses, start, keep))
         # Copied by NumPy: torch would share so many numbers out among its own threads, which then spin beside ours.
         return torch.from_numpy(logits[:keep, : self.vocab_size].copy())

@@ -93,6 +93,11 @@ class Workspace:
         """Memory held, in bytes."""
         return sum(buffer.nbytes for buffer in self._buffers.values())
 
+    @property
+    def addresses(self) -> tuple[int, int, int]:
+        """Of the records: models, layers, matrices."""
+        return self.models.ctypes.data, self.layers.ctypes.data, self.matrices.ctypes.data
+
     def logits(self, rows: int) -> Floats:
         """The buffer of logits with room for `rows` rows, float32 [rows, padded vocabulary]."""
         width = self._weights.head.matrix.padded_rows
