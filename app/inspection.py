@@ -60,6 +60,8 @@ class Inspection(QObject):
         self._history = HistoryPage(theme, window.inspector)
         self._timer = QTimer(self)
         self._timer.setInterval(LIVE_MS)
+        self._soon = QTimer(self)  # several things come with the end of a turn, after which all is drawn once
+        self._soon.setSingleShot(True)
         self._connect()
 
     def _connect(self) -> None:
@@ -85,6 +87,7 @@ class Inspection(QObject):
         self._experiments.failed.connect(self._say)
         self._chats.model_changed.connect(self._model_changed)
         self._timer.timeout.connect(self._tick)
+        self._soon.timeout.connect(self.refresh)
 
     # -- which turn --------------------------------------------------------------------------------------------
 
@@ -142,7 +145,7 @@ class Inspection(QObject):
         if live.phase == "idle":
             if self._timer.isActive():
                 self._timer.stop()
-                QTimer.singleShot(0, self, self.refresh)
+                self._soon.start(0)
         elif not self._timer.isActive():
             self._message_id = ""
             self._timer.start()
@@ -163,7 +166,7 @@ class Inspection(QObject):
         """The end of the answer has been painted: the window's share of the turn is known."""
         trace = self._latest[message_id].with_drawing(time.perf_counter() - ended)
         self._latest[message_id] = trace
-        self.refresh()
+        self._soon.start(0)
 
     def _tick(self) -> None:
         if self._window.inspector_shown and self._window.inspector.page == "turn":
