@@ -71,20 +71,27 @@ def make_push_button(theme: Theme, label: str, parent: QWidget, primary: bool = 
     return button
 
 
-class QuietButton(QAbstractButton):
-    """A button that is only words. It may be hidden from view until its surroundings are hovered or it has focus."""
+class PaintedButton(QAbstractButton):
+    """Base of the small buttons that draw themselves; Tab goes to them, a click leaves the keyboard where it is."""
 
-    def __init__(self, theme: Theme, text: str, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._revealed = True
-        self.setText(text)
-        self.setFont(theme.font("small"))
         self.setAccessibleName(name)
-        self.setToolTip(plain_tip(name))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # drawn anew when the mouse comes or goes
+
+
+class QuietButton(PaintedButton):
+    """A button that is only words. It may be hidden from view until its surroundings are hovered or it has focus."""
+
+    def __init__(self, theme: Theme, text: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, name, parent)
+        self._revealed = True
+        self.setText(text)
+        self.setFont(theme.font("small"))
+        self.setToolTip(plain_tip(name))
 
     def set_revealed(self, revealed: bool) -> None:
         """Draw the words, or leave the place empty; it stays reachable with the keyboard."""
@@ -142,20 +149,15 @@ def _copied() -> str:
     return translate("controls", "Copied")
 
 
-class IconButton(QAbstractButton):
+class IconButton(PaintedButton):
     """A drawing from assets/icons in a square that lights up under the mouse."""
 
     def __init__(self, theme: Theme, icon: str, name: str, parent: QWidget | None = None, side: int = 32) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, name, parent)
         self._icon = icon
         self._side = side
         self.setFixedSize(side, side)
-        self.setAccessibleName(name)
         self.setToolTip(plain_tip(name))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # drawn anew when the mouse comes or goes
 
     def sizeHint(self) -> QSize:
         return QSize(self._side, self._side)

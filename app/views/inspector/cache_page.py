@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
@@ -13,7 +13,7 @@ from app.views import words
 from app.views.controls import Label, make_push_button
 from app.views.inspector.bars import Legend
 from app.views.inspector.chart import LineChart
-from app.views.inspector.sections import GAP, MARGINS, Lines, Rows, Section
+from app.views.inspector.sections import Lines, Rows, Section, lay_out_page
 from app.views.inspector.turn_values import milliseconds, not_known
 from app.views.inspector.values import Chart, Line, Segment
 from engine.explain.comparison import Comparison, Step
@@ -52,12 +52,7 @@ class CachePage(QWidget):
         )
         self.first = Section(theme, translate("cache_page", "Step 1: prefill of the prompt"), self, (self.prefill,))
         self.second = Section(theme, translate("cache_page", "Step 2: one token with the cache"), self, (self.step,))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(*MARGINS)
-        column.setSpacing(GAP)
-        for part in (self._about, self._button, self.with_and_without, self.first, self.second):
-            column.addWidget(part)
-        column.addStretch(1)
+        lay_out_page(self, (self._about, self._button, self.with_and_without, self.first, self.second))
         self.show_comparison(None)
         self.show_progress(None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.i18n import translate
 from app.theme import Theme
@@ -14,7 +14,7 @@ from app.views.controls import make_push_button
 from app.views.inspector import history_values
 from app.views.inspector.bars import Legend
 from app.views.inspector.chart import LineChart
-from app.views.inspector.sections import GAP, MARGINS, Lines, Section
+from app.views.inspector.sections import Lines, Section, lay_out_page
 
 
 class HistoryPage(QWidget):
@@ -40,17 +40,13 @@ class HistoryPage(QWidget):
         buttons.addWidget(self._table)
         buttons.addWidget(self._export)
         buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(*MARGINS)
-        column.setSpacing(GAP)
-        for title, parts in (
-            (translate("history_page", "This chat"), (self.context,)),
-            (translate("history_page", "Speed over days"), (self.rate, self.models, self.slower)),
-            (translate("history_page", "Time to first token over days"), (self.ttft,)),
-        ):
-            column.addWidget(Section(theme, title, self, parts))
-        column.addLayout(buttons)
-        column.addStretch(1)
+        speed = (self.rate, self.models, self.slower)
+        sections = (
+            Section(theme, translate("history_page", "This chat"), self, (self.context,)),
+            Section(theme, translate("history_page", "Speed over days"), self, speed),
+            Section(theme, translate("history_page", "Time to first token over days"), self, (self.ttft,)),
+        )
+        lay_out_page(self, (*sections, buttons))
         self.show_turns((), "")
 
     @property

@@ -15,7 +15,7 @@ from app.views import words
 from app.views.controls import Label
 from app.views.inspector import memory_values
 from app.views.inspector.bars import BarWithLegend
-from app.views.inspector.sections import GAP, MARGINS, Lines, Rows, Section
+from app.views.inspector.sections import Lines, Rows, Section, lay_out_page
 from engine.explain.plan import TurnsLeft, what_if
 from engine.explain.trace import MemoryState, ModelFacts
 
@@ -94,12 +94,7 @@ class MemoryPage(QWidget):
         self.cache = Section(theme, translate("memory_page", "KV cache"), self, (self.rows, self.turns))
         parts = (self.context, self.chats, self.kind, self.wanted_bar, self.answer)
         self.wanted = Section(theme, translate("memory_page", "What would fit"), self, parts)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(*MARGINS)
-        column.setSpacing(GAP)
-        for part in (self._empty, self.now, self.cache, self.wanted):
-            column.addWidget(part)
-        column.addStretch(1)
+        lay_out_page(self, (self._empty, self.now, self.cache, self.wanted))
         for slider in (self.context, self.chats, self.kind):
             slider.changed.connect(self._answer)
         self.show_memory(None, ModelFacts(), 0, None)

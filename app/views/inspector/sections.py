@@ -6,14 +6,27 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.views.controls import ElidedLabel, Label
 
-MARGINS: Final = (18, 8, 6, 20)  # around a page; its scroll bar has room of its own at the right
-GAP: Final = 22  # between sections
+_MARGINS: Final = (18, 8, 6, 20)  # around a page; its scroll bar has room of its own at the right
+_SECTION_GAP: Final = 22
 _GAP: Final = 8
+
+
+def lay_out_page(page: QWidget, parts: Sequence[QWidget | QLayout]) -> None:
+    """Put the parts of a page below one another."""
+    column = QVBoxLayout(page)
+    column.setContentsMargins(*_MARGINS)
+    column.setSpacing(_SECTION_GAP)
+    for part in parts:
+        if isinstance(part, QWidget):
+            column.addWidget(part)
+        else:
+            column.addLayout(part)
+    column.addStretch(1)
 
 
 class Section(QWidget):

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
-from app.views.controls import paint_ground
+from app.views.controls import PaintedButton, paint_ground
 
 
-class Tab(QAbstractButton):
+class Tab(PaintedButton):
     """The chosen one stands out by weight and by a line in the accent."""
 
     def __init__(self, theme: Theme, text: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, text, parent)
         self.setText(text)
-        self.setAccessibleName(text)
         self.setCheckable(True)
         self.setAutoExclusive(True)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # drawn anew when the mouse comes or goes
         self.setFont(theme.font("figure"))
 
     def sizeHint(self) -> QSize:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.i18n import translate
 from app.theme import Theme
@@ -11,7 +11,7 @@ from app.views import words
 from app.views.controls import Label, QuietButton
 from app.views.inspector import memory_values, turn_values
 from app.views.inspector.bars import BarWithLegend, StackBar
-from app.views.inspector.sections import GAP, MARGINS, Lines, Rows, Section, Verdict
+from app.views.inspector.sections import Lines, Rows, Section, Verdict, lay_out_page
 from app.views.inspector.strip import TokenStrip
 from engine.explain.figures import figures
 from engine.explain.trace import TurnTrace
@@ -49,7 +49,7 @@ class TurnPage(QWidget):
         self.prompt.add(self.compare, Qt.AlignmentFlag.AlignLeft)
         self.memory_bar = BarWithLegend(theme, self)
         self.memory = Section(theme, translate("turn_page", "Memory"), self, (self.memory_bar,))
-        self._lay_out()
+        lay_out_page(self, (self.verdict, self._empty, self.time, self.tokens, self.prompt, self.memory))
         self.compare.clicked.connect(lambda: self.compare_tokens_requested.emit(self._trace.prefix))
         self.show_trace(None)
 
@@ -78,15 +78,6 @@ class TurnPage(QWidget):
         """Show what the turn was bound by, and what would help; nothing where both are empty."""
         self.verdict.show_verdict(sentence, more)
         self.verdict.setVisible(bool(self.verdict.text) and not self.time.isHidden())
-
-    def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(*MARGINS)
-        column.setSpacing(GAP)
-        for part in (self.verdict, self._empty, self.time, self.tokens, self.prompt, self.memory):
-            column.addWidget(part)
-        column.setAlignment(self._empty, Qt.AlignmentFlag.AlignTop)
-        column.addStretch(1)
 
     def _show_time(self, trace: TurnTrace, screen_rate: float | None) -> None:
         self.time_bar.show_segments(turn_values.time_bar(trace))
