@@ -68,7 +68,6 @@ class Assisting(QObject):
             return
         session.set_options(assistant.options, self._prompt_of(assistant))
         self._load_model_of(assistant)
-        self.show(session)
         self._window.composer.focus_editor()
 
     def show_options(self) -> None:
@@ -133,7 +132,6 @@ class Assisting(QObject):
         session = self._chats.current
         if session is not None:
             session.set_options(options, system_prompt)
-            self.show(session)
 
     def _load_model_of(self, assistant: Assistant) -> None:
         info = self._chats.model.info
