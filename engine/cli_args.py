@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
+from engine.config import GREEDY, SamplingParams
 from engine.errors import BadRequest
 from engine.units import parse_bytes
 
@@ -42,3 +45,27 @@ def size(text: str) -> int:
         return parse_bytes(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+@contextlib.contextmanager
+def within_bounds() -> Iterator[None]:
+    """For values that are made of arguments and check their own bounds.
+
+    Raises:
+        BadRequest: One is out of bounds.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+
+
+def sampling(options: argparse.Namespace) -> SamplingParams:
+    """What `--greedy`, `--seed` and `--max-tokens` ask for.
+
+    Raises:
+        BadRequest: One is out of bounds.
+    """
+    with within_bounds():
+        base = GREEDY if options.greedy else SamplingParams()
+        return dataclasses.replace(base, seed=options.seed, max_tokens=options.max_tokens)

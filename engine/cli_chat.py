@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 
 from engine.chat import ChatRequest, Message, RequestHandle
-from engine.config import DTYPES, GREEDY, KV_DTYPES, EngineConfig, SamplingParams
+from engine.cli_args import sampling, within_bounds
+from engine.config import DTYPES, KV_DTYPES, EngineConfig, SamplingParams
 from engine.errors import BadRequest
 from engine.events import Event, Failed, Finished, Loaded, LoadProgress, ModelInfo, TextDelta
 from engine.paths import Paths
@@ -25,7 +26,7 @@ def run(args: list[str], paths: Paths) -> int:
         EngineError: A prompt is empty, or the model cannot be had.
     """
     options = _parser().parse_args(args)
-    params = _params(options)
+    params = sampling(options)
     if any(not prompt.strip() for prompt in options.prompt):
         raise BadRequest("The prompt is empty; write something first.")
     with _Terminal(_config(options), paths) as terminal:
@@ -57,23 +58,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _config(options: argparse.Namespace) -> EngineConfig:
-    try:
+    with within_bounds():
         return EngineConfig(dtype=options.dtype, kv_dtype=options.kv_dtype, threads=options.threads)
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 def _readable(text: str) -> str:
     """What was typed, with a replacement sign for each byte that is not UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _params(options: argparse.Namespace) -> SamplingParams:
-    base = GREEDY if options.greedy else SamplingParams()
-    try:
-        return dataclasses.replace(base, seed=options.seed, max_tokens=options.max_tokens)
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 def _typed_prompts(info: ModelInfo) -> Iterator[str]:

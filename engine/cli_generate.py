@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 import time
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from engine.batch_values import Answer, Prompt
-from engine.cli_args import Parser, whole
-from engine.config import DTYPES, GREEDY, EngineConfig, SamplingParams
+from engine.cli_args import Parser, sampling, whole
+from engine.config import DTYPES, EngineConfig, SamplingParams
 from engine.errors import BadRequest
 from engine.jsonl_answers import AnswerFile
 from engine.jsonl_prompts import Line, read_lines
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     import argparse
 
     from engine.loader import LoadedModel
+    from engine.models.registry import ModelEntry
 
 SOME_FAILED: Final = 1
 _LONGEST: Final = 512  # tokens of an answer where nothing is said
@@ -41,22 +41,22 @@ def run(args: list[str], paths: Paths) -> int:
     options = _parser().parse_args(args)
     if options.output.exists() and options.output.samefile(options.input):
         raise BadRequest("The output is the input; name another file.")
-    params, name = _params(options), options.model or ""
+    params, name = sampling(options), options.model or ""
     remote = find_model(read_servers(paths.config / FILE), name) if name else None
+    engine: partial[Iterator[Answer]]
     if remote is None:
-        name = _entry_name(paths, options.model)
+        from engine.cli_models import ready_model
+
+        entry = ready_model(paths, options.model)
+        name, engine = entry.name, partial(_here, paths, options, entry)
     else:
-        server, model = remote
-        name = server.name_of(model)  # however it was written, the answers are those of one model
+        name = remote[0].name_of(remote[1])  # however it was written, the answers are those of one model
+        engine = partial(_by_server, *remote, options.batch or _SERVER_REQUESTS)
     job = _Job(options.input, params, name, options.output)
     with AnswerFile(options.output) as answers:
         job.survey(answers)
         if job.left:
-            size = options.batch
-            if remote is not None:
-                job.finish(answers, partial(_by_server, *remote, size or _SERVER_REQUESTS))
-            else:
-                job.finish(answers, partial(_here, paths, options))
+            job.finish(answers, engine)
         answers.sort()
         job.say_end(answers.failed)
         return SOME_FAILED if answers.failed else 0
@@ -84,24 +84,11 @@ def _parser() -> Parser:
     return parser
 
 
-def _params(options: argparse.Namespace) -> SamplingParams:
-    base = GREEDY if options.greedy else SamplingParams()
-    return dataclasses.replace(base, seed=options.seed, max_tokens=options.max_tokens)
-
-
-def _entry_name(paths: Paths, name: str | None) -> str:
-    from engine.cli_models import ready_model
-
-    return ready_model(paths, name).name
-
-
-def _here(paths: Paths, options: argparse.Namespace, prompts: Iterator[Prompt]) -> Iterator[Answer]:
+def _here(paths: Paths, options: argparse.Namespace, entry: ModelEntry, prompts: Iterator[Prompt]) -> Iterator[Answer]:
     """With a model on this machine."""
     from engine.batch import answer_all, best_size
-    from engine.cli_models import ready_model
     from engine.loader import load_model
 
-    entry = ready_model(paths, options.model)
     print(f"Loading {entry.label}", file=sys.stderr, flush=True)
     config = EngineConfig(dtype=options.dtype, threads=options.threads, save_caches=False)
     model: LoadedModel = load_model(entry, config, paths.cache)

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from engine.cli_args import Parser, size, whole
+from engine.cli_args import Parser, size, whole, within_bounds
 from engine.config import DEVICES, DTYPES, KV_DTYPES, EngineConfig
 from engine.errors import BadRequest
 from engine.formats import Format, choose_format
@@ -65,7 +65,7 @@ def _parser() -> Parser:
 
 
 def _config(options: argparse.Namespace) -> EngineConfig:
-    try:
+    with within_bounds():
         return EngineConfig(
             device=options.device,
             dtype=options.dtype,
@@ -73,8 +73,6 @@ def _config(options: argparse.Namespace) -> EngineConfig:
             memory_utilization=options.utilization,
             save_caches=False,
         )
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 def _format(config: EngineConfig, stated: bool) -> Format:

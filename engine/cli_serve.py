@@ -11,7 +11,7 @@ import threading
 from types import FrameType
 from typing import Final
 
-from engine.cli_args import Parser, whole
+from engine.cli_args import Parser, whole, within_bounds
 from engine.config import EngineConfig
 from engine.errors import BadRequest
 from engine.events import Event, Failed, Loaded, LoadProgress, ModelInfo
@@ -72,10 +72,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _config(options: argparse.Namespace) -> EngineConfig:
-    try:
+    with within_bounds():
         return EngineConfig(max_context=options.max_model_len, memory_utilization=options.memory_utilization)
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 def _check_context(info: ModelInfo, asked: int | None) -> None:

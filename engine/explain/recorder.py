@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -26,6 +27,12 @@ from engine.explain.trace import (
 )
 from engine.explain.watch import DecodeWatch, GrowthWatch
 from engine.kv_cache import KVCache
+
+_BORDERS: Final = (
+    ("template", "started", "templated"),
+    ("prefill", "templated", "prefilled"),
+    ("decode", "prefilled", "ended"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +249,7 @@ class Recorder:
             prefill_from=reading[0] if reading else None,
             segments=around.segments,
             prefix=around.prefix,
-            kv=self._kv_trace(self._cache),
+            kv=self._kv_trace(),
             memory=around.memory,
             model=around.model,
             usage=self._usage(),
@@ -269,22 +276,14 @@ class Recorder:
 
     def _usage(self) -> tuple[Usage, ...]:
         read, cores = self._readings, self._meter.cores
-        borders: Sequence[tuple[str, str, str]] = _BORDERS
-        return tuple(usage(name, read[a], read[b], cores) for name, a, b in borders if a in read and b in read)
+        return tuple(usage(name, read[a], read[b], cores) for name, a, b in _BORDERS if a in read and b in read)
 
-    def _kv_trace(self, cache: KVCache | None) -> KvTrace:
-        if cache is None or self._growth is None:
+    def _kv_trace(self) -> KvTrace:
+        cache, growth = self._cache, self._growth
+        if cache is None or growth is None:
             return self._kv
-        self._growth.look()
-        kv, after = self._kv, KvState(len(cache.ids), cache.nbytes)
-        return KvTrace(kv.before, after, kv.source, self._growth.moves, kv.open_s, kv.spilled_bytes, kv.spill_s)
-
-
-_BORDERS: Final = (
-    ("template", "started", "templated"),
-    ("prefill", "templated", "prefilled"),
-    ("decode", "prefilled", "ended"),
-)
+        growth.look()
+        return dataclasses.replace(self._kv, after=KvState(len(cache.ids), cache.nbytes), growths=growth.moves)
 
 
 def _with_stalls(trace: TurnTrace, watch: DecodeWatch | None) -> TurnTrace:
