@@ -50,6 +50,7 @@ class ModelInfo:
         weight_bytes: Memory held by the weights.
         kv_bytes_per_token: Memory that one token of a conversation costs.
         load_s: Seconds the load took.
+        memory: How its memory was planned; None where it is not on this machine.
         end_ids: Tokens that end a reply.
         sampling: How its makers sample it, by the names of `SamplingParams`; empty where they do not say.
         tool_style: How the model writes calls of tools, as `engine.tools.ToolStyle`; None if it knows none.

@@ -98,6 +98,14 @@ def decode_rate(token_times: Sequence[float]) -> float | None:
     return (len(token_times) - 1) / (token_times[-1] - token_times[0])
 
 
+def one_token_each(tokens: int | None, pieces: int) -> bool:
+    """Whether each of a stream's pieces of text is one token, where it is told of how many tokens the text is.
+
+    With an end token, which brings no text, there is one token more than pieces.
+    """
+    return tokens is not None and 0 <= tokens - pieces <= 1
+
+
 def inter_token_latency(token_times: Sequence[float]) -> ItlMs | None:
     """Percentiles of the gaps between tokens, or None with fewer than two tokens or a clock that ran backwards."""
     gaps = [1000.0 * (b - a) for a, b in pairwise(token_times)]

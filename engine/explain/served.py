@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.explain.figures import seconds_between, ticks
 from engine.explain.trace import ModelFacts, Phases, TurnTrace
+from engine.stats import one_token_each
 
 PATH: Final = "server"
 """What computes, in `ModelFacts.path`, where that is not this machine."""
@@ -38,8 +39,6 @@ def served_trace(
         completion: Tokens of the answer.
     """
     first = pieces[0] if pieces else ended
-    # With an end token, which brings no text, there is one token more than pieces. Else a piece is not one token.
-    one_each = completion is not None and 0 <= completion - len(pieces) <= 1
     return TurnTrace(
         reason=reason,
         wall_s=seconds_between(submitted, ended),
@@ -51,7 +50,7 @@ def served_trace(
             first_token=seconds_between(started, first),  # the network, the server's queue, and its prefill
             decode=seconds_between(first, ended),
         ),
-        token_times=ticks(submitted, pieces) if one_each else (),
+        token_times=ticks(submitted, pieces) if one_token_each(completion, len(pieces)) else (),
         prompt_tokens=prompt or 0,
         cached_tokens=cached or 0,
         computed_tokens=prompt - cached if prompt is not None and cached is not None else 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.stats import TurnStats, decode_rate, inter_token_latency
+from engine.stats import TurnStats, decode_rate, inter_token_latency, one_token_each
 
 _COUNTS = ("prompt_tokens", "cached_tokens", "prefill_tokens", "completion_tokens")
 
@@ -41,8 +41,6 @@ def remote_stats(server: str, usage: Usage, submitted: float, started: float, pi
     first, last = (pieces[0], pieces[-1]) if pieces else (None, started)
     computed = None if usage.prompt is None or usage.cached is None else usage.prompt - usage.cached
     counts = dict(zip(_COUNTS, (usage.prompt, usage.cached, computed, usage.completion), strict=True))
-    # With an end token, which brings no text, there is one token more than pieces.
-    one_each = usage.completion is not None and 0 <= usage.completion - len(pieces) <= 1
     return TurnStats(
         prompt_tokens=usage.prompt or 0,
         cached_tokens=usage.cached or 0,
@@ -53,7 +51,7 @@ def remote_stats(server: str, usage: Usage, submitted: float, started: float, pi
         prefill_s=(first or last) - started,
         ttft_s=None if first is None else first - submitted,
         decode_tokens_per_s=_rate(usage.completion, pieces),
-        itl_ms=inter_token_latency(pieces) if one_each else None,
+        itl_ms=inter_token_latency(pieces) if one_token_each(usage.completion, len(pieces)) else None,
         kv_bytes=0,
         total_s=last - submitted,
         server=server,
