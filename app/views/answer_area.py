@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app.records import StoredMessage
@@ -40,9 +40,8 @@ class AnswerArea(QScrollArea):
         self._page.setAutoFillBackground(False)
         self._body.height_changed.connect(self._fit)
         self._body.link_activated.connect(self.link_activated)
-        self._body.copy_requested.connect(self._copy)
+        self._body.stand_alone()
         self._body.quote_requested.connect(lambda: self.quoted.emit(self._body.selected_text()))
-        self._body.select_all_requested.connect(self._select_all)
         theme.changed.connect(self._body.restyle)
         self.hide()
 
@@ -118,9 +117,3 @@ class AnswerArea(QScrollArea):
         self.height_changed.emit()
         if followed:
             bar.setValue(bar.maximum())
-
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._body.selected_text())
-
-    def _select_all(self) -> None:
-        self._body.selection.select_all()

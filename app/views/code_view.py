@@ -31,8 +31,8 @@ class CodeView(SidewaysView):
     """Draws a `Code` block. An open fence is plain text that grows at its end; colours come when it is closed."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, translate("code_view", "Scroll the code sideways"), parent)
-        self._document = new_document(theme.font("code"), wrap=False)
+        document = new_document(theme.font("code"), wrap=False)
+        super().__init__(theme, translate("code_view", "Scroll the code sideways"), parent, document)
         self._colours = CodeColours(self._document, theme, self)
         self._colours.changed.connect(self.update)
         label, name = translate("code_view", "Copy"), translate("code_view", "Copy this code")

@@ -45,7 +45,7 @@ class ConversationList(RowList):
         self.setUniformItemSizes(True)
         if not archive:
             self._let_change()
-        self.clicked.connect(self._clicked)
+        self.clicked.connect(self._open)
         self._model.dropped.connect(self._dropped)
 
     def _let_change(self) -> None:
@@ -153,9 +153,6 @@ class ConversationList(RowList):
         """Hide a folder's conversations, or show them."""
         if folded != (folder_id in self._listing.folded):
             self.folded.emit(self._listing.folded ^ {folder_id})
-
-    def _clicked(self, index: QModelIndex) -> None:
-        self._open(index)
 
     def _open(self, index: QModelIndex) -> None:
         row = self._model.row(index) if index.isValid() else None

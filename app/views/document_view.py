@@ -54,14 +54,17 @@ class DocumentView(QWidget):
 
     The parent sets the size: `height_for(width)` first, then the geometry. Above the text lies a gap, which belongs
     to the widget so that the bar of a quote runs on from block to block.
+
+    Args:
+        document: To write blocks into, where it is another than that of running text.
     """
 
     changed = Signal()  # it needs another height than it told, though it draws the same block
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget, document: QTextDocument | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._document = new_document(theme.font("body"))
+        self._document = document if document is not None else new_document(theme.font("body"))
         self._block: Block | None = None
         self._gap = 0
         self._quotes_joined = 0

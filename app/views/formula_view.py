@@ -18,8 +18,8 @@ class FormulaView(SidewaysView):
     """Draws a `Formula`; its source stands there while it is written, until it is drawn, and if it cannot be."""
 
     def __init__(self, theme: Theme, formulas: Formulas, parent: QWidget) -> None:
-        super().__init__(theme, translate("formula_view", "Scroll the formula sideways"), parent)
-        self._document = new_document(theme.font("code"), wrap=False)
+        document = new_document(theme.font("code"), wrap=False)
+        super().__init__(theme, translate("formula_view", "Scroll the formula sideways"), parent, document)
         self._formulas = formulas
         self._watch = FormulaWatch(formulas, self)
         self._watch.arrived.connect(self.redraw)

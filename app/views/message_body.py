@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
 from app.blocks import Block, Code, Formula, Heading, Paragraph, Rule, Table
@@ -54,6 +54,11 @@ class MessageBody(QWidget):
         self._dimmed = False
         self.selection = BodySelection(self._views)
         self.setMouseTracking(True)
+
+    def stand_alone(self) -> None:
+        """Copy and select all by itself: this text is no part of a chat, in which both go over all messages."""
+        self.copy_requested.connect(self._copy)
+        self.select_all_requested.connect(self.selection.select_all)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -237,6 +242,9 @@ class MessageBody(QWidget):
             action.setEnabled(bool(self.selected_text()))
         menu.addAction(translate("message_body", "Select all"), self.select_all_requested.emit)
         return menu
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.selected_text())
 
     def _view_at(self, point: QPoint) -> DocumentView | None:
         child = self.childAt(point)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QTextDocument, QWheelEvent
 from PySide6.QtWidgets import QScrollBar, QWidget
 
 from app.theme import Theme
@@ -20,10 +20,11 @@ class SidewaysView(DocumentView):
 
     Args:
         name: What the bar is called for those who cannot see it.
+        document: As of a `DocumentView`.
     """
 
-    def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme, name: str, parent: QWidget, document: QTextDocument | None = None) -> None:
+        super().__init__(theme, parent, document)
         self._bar = QScrollBar(Qt.Orientation.Horizontal, self)
         self._bar.setAccessibleName(name)
         self._bar.setCursor(Qt.CursorShape.ArrowCursor)

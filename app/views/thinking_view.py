@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QTransform
+from PySide6.QtGui import QPainter, QPaintEvent, QTransform
 from PySide6.QtWidgets import QWidget
 
 from app.i18n import translate
@@ -163,25 +163,25 @@ class ThinkingView(QWidget):
 
     def _fold(self, unfolded: bool) -> None:
         if unfolded and self._body is None:
-            self._body = MessageBody(self._theme, self._formulas, self)
-            self._body.set_dimmed(True)
-            if self._open:
-                self._body.append(self._text.lstrip())
-            else:
-                self._body.show_markdown(self._text.strip())
-            self._connect(self._body)
+            self._body = self._make_body()
         if self._body is not None:
             self._body.setVisible(unfolded)
         self.update()
         self.height_changed.emit()
 
-    def _connect(self, body: MessageBody) -> None:
-        """What is thought is selected and copied by itself: it is no part of the answer."""
+    def _make_body(self) -> MessageBody:
+        """The thought as far as it has come."""
+        body = MessageBody(self._theme, self._formulas, self)
+        body.set_dimmed(True)
+        if self._open:
+            body.append(self._text.lstrip())
+        else:
+            body.show_markdown(self._text.strip())
         body.height_changed.connect(self.height_changed)
         body.link_activated.connect(self.link_activated)
         body.pressed.connect(self.pressed)
-        body.select_all_requested.connect(body.selection.select_all)
-        body.copy_requested.connect(lambda: QGuiApplication.clipboard().setText(body.selected_text()))
+        body.stand_alone()
+        return body
 
 
 def _duration(value: float) -> str:
