@@ -184,9 +184,9 @@ class Formulas(QObject):
             return
         self._asked.add(key)
         self._jobs.put(key)
+        self._work()  # each time: the thread may have ended between two formulas of one message
         if not self._timer.isActive():
             self._timer.start()
-            self._work()
 
     def _work(self) -> None:
         if self._thread is None or not self._thread.is_alive():
