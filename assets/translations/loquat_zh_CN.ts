@@ -2553,10 +2553,6 @@
         <translation>设备 {1} 没有 {0} 格式；请从 {2} 中选择。</translation>
     </message>
     <message>
-        <source>This chat has about {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
-        <translation>此对话约有 {0} 个词元，而模型只能容纳 {1} 个；请缩短消息或新建对话。</translation>
-    </message>
-    <message>
         <source>This chat has {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
         <translation>此对话有 {0} 个词元，而模型只能容纳 {1} 个；请缩短消息或新建对话。</translation>
     </message>
@@ -2663,6 +2659,10 @@
     <message>
         <source>a whole number</source>
         <translation>整数</translation>
+    </message>
+    <message>
+        <source>about {0}</source>
+        <translation>约 {0}</translation>
     </message>
     <message>
         <source>as set</source>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -55,14 +56,18 @@ class SubjectProcess:
         """
         if self._child.stdin is None or self._child.poll() is not None:
             raise self._ended()
-        self._child.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
-        self._child.stdin.flush()
+        try:
+            self._child.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+            self._child.stdin.flush()
+        except BrokenPipeError as error:
+            raise self._ended() from error
         return self._read()
 
     def close(self) -> None:
         """End the child: it leaves when its standard input does."""
         if self._child.stdin is not None:
-            self._child.stdin.close()
+            with contextlib.suppress(BrokenPipeError):  # A child that is gone already takes nothing that waits to be written.
+                self._child.stdin.close()
         if self._child.stdout is not None:
             self._child.stdout.close()
         try:
