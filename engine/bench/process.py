@@ -66,7 +66,7 @@ class SubjectProcess:
     def close(self) -> None:
         """End the child: it leaves when its standard input does."""
         if self._child.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):  # A child that is gone already takes nothing that waits to be written.
+            with contextlib.suppress(BrokenPipeError):  # it is gone, and what waited to be written with it
                 self._child.stdin.close()
         if self._child.stdout is not None:
             self._child.stdout.close()
