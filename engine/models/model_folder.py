@@ -61,6 +61,9 @@ class Manifest:
         source: Name of the file or folder it was made from.
         source_sha256: Of that file; empty for a folder.
         created: UTC, ISO 8601.
+        origin: Where it was downloaded from, e.g. "Qwen/Qwen2.5-0.5B-Instruct-GGUF@REVISION"; empty for the person's own file.
+        licence: Its licence's identifier where it is known, e.g. "apache-2.0".
+        weights: How its weights were asked to be held at import, as `EngineConfig.dtype` has it; "" leaves it to the device.
     """
 
     format: int
@@ -72,6 +75,9 @@ class Manifest:
     source: str
     source_sha256: str
     created: str
+    origin: str = ""
+    licence: str = ""
+    weights: str = ""
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

@@ -75,7 +75,7 @@ def test_a_list_needs_no_torch(loquat_home: Paths) -> None:
         (["add", "missing.gguf"], "There is no file or folder"),
         (["remove", "nobody"], "There is no model named nobody"),
         (["default", "nobody"], "There is no model named nobody"),
-        (["add", __file__], "The file test_cli_models.py is no GGUF model"),
+        (["add", __file__], "The file test_local.py is no GGUF model"),
     ],
 )
 def test_an_error_is_one_sentence_and_exit_code_2(

@@ -1,0 +1,64 @@
+"""`loquat models list|add|remove|default`: what is on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from engine.chat import RequestHandle
+from engine.cli_models.shown import count, finish
+from engine.models.progress import megabytes
+from engine.models.registry import ModelEntry, Registry
+
+
+def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it is private
+    """Add the commands of this group; each is called with the registry and its options, and returns the exit code."""
+    commands.add_parser("list", help="show them").set_defaults(command=_list)
+    add = commands.add_parser("add", help="import a GGUF file, or a Hugging Face folder with safetensors")
+    add.add_argument("source", metavar="FILE_OR_FOLDER", type=Path)
+    add.add_argument("--name", help="how to call it; made from the file's name if left out")
+    add.set_defaults(command=_add)
+    remove = commands.add_parser("remove", help="delete one")
+    remove.add_argument("name", metavar="NAME")
+    remove.set_defaults(command=_remove)
+    default = commands.add_parser("default", help="choose the one that is loaded when none is named")
+    default.add_argument("name", metavar="NAME")
+    default.set_defaults(command=_default)
+
+
+def _list(registry: Registry, options: argparse.Namespace) -> int:
+    entries, elsewhere = registry.entries(), registry.elsewhere()
+    if not entries and not elsewhere:
+        print("No models yet; the first chat fetches one, or: loquat models add FILE_OR_FOLDER")
+        return 0
+    rows = [("", "NAME", "PARAMETERS", "ON DISK", "ARCHITECTURE", "LABEL"), *map(_row, entries)]
+    rows += [("", name, "-", "-", "-", "on a server") for name in elsewhere]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    return 0
+
+
+def _row(entry: ModelEntry) -> tuple[str, ...]:
+    mark = "*" if entry.default else ""
+    return mark, entry.name, count(entry.parameters), megabytes(entry.nbytes), entry.architecture, entry.label
+
+
+def _add(registry: Registry, options: argparse.Namespace) -> int:
+    entry = finish(registry.add(options.source, RequestHandle("models-add"), options.name), sys.stderr)
+    print(f"Added {entry.name} ({entry.label}, {count(entry.parameters)}, {megabytes(entry.nbytes)}).")
+    return 0
+
+
+def _remove(registry: Registry, options: argparse.Namespace) -> int:
+    freed = registry.remove(options.name)
+    print(f"Removed {options.name}; {megabytes(freed)} are free again.")
+    return 0
+
+
+def _default(registry: Registry, options: argparse.Namespace) -> int:
+    registry.set_default(options.name)
+    print(f"{options.name} is loaded from now on when no model is named.")
+    return 0

@@ -1,0 +1,33 @@
+"""What the commands of `loquat models` print alike: progress of a long step, and counts for people."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TextIO
+
+from engine.models.progress import Step
+from engine.models.registry import ModelEntry
+
+
+def count(parameters: int) -> str:
+    """Parameters for people: "135 M", "1.5 B"."""
+    return f"{parameters / 1e9:.1f} B" if parameters >= 1e9 else f"{parameters / 1e6:.0f} M"
+
+
+def finish(steps: Generator[Step, None, ModelEntry], out: TextIO) -> ModelEntry:
+    """Run to the end; one line that changes on a terminal, one line per kind of step elsewhere."""
+    terminal = out.isatty()
+    last = ""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as stop:
+            print(end="\r\033[K" if terminal else "", file=out)
+            entry: ModelEntry = stop.value
+            return entry
+        kind = step.sentence.partition(":")[0]
+        if terminal:
+            print(f"\r\033[K{step.sentence}", end="", file=out, flush=True)
+        elif kind != last:
+            print(kind, file=out)
+        last = kind
