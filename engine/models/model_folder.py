@@ -61,9 +61,9 @@ class Manifest:
         source: Name of the file or folder it was made from.
         source_sha256: Of that file; empty for a folder.
         created: UTC, ISO 8601.
-        origin: Where it was downloaded from, e.g. "Qwen/Qwen2.5-0.5B-Instruct-GGUF@REVISION"; empty for the person's own file.
+        origin: Where it was downloaded from, e.g. "owner/name@revision"; empty for a file of the person's own.
         licence: Its licence's identifier where it is known, e.g. "apache-2.0".
-        weights: How its weights were asked to be held at import, as `EngineConfig.dtype` has it; "" leaves it to the device.
+        weights: How its weights are to be held, asked at import, as `EngineConfig.dtype` has it; "" for what suits.
     """
 
     format: int
