@@ -18,6 +18,8 @@ from engine.units import binary
 if TYPE_CHECKING:
     import argparse
 
+    from engine.models.registry import ModelEntry
+
 DOES_NOT_FIT = 1
 _MOST_CONVERSATIONS = 1_000_000
 
@@ -35,7 +37,7 @@ def run(args: list[str], paths: Paths) -> int:
     options = _parser().parse_args(args)
     config = _config(options)
     entry = Registry(paths.models).find(options.model)
-    held = runnable(entry, _format(config, stated=options.memory is not None))
+    held = runnable(entry, _format(config, entry, stated=options.memory is not None))
     footprint = footprint_of(entry, held, config.prefill_chunk, config.kv_dtype)
     _check_context(options.context, footprint)
     machine = stated_machine(held.device, options.memory) if options.memory else measure_machine(held.device)
@@ -75,13 +77,13 @@ def _config(options: argparse.Namespace) -> EngineConfig:
         )
 
 
-def _format(config: EngineConfig, stated: bool) -> Format:
+def _format(config: EngineConfig, entry: ModelEntry, stated: bool) -> Format:
     """How weights are held; a machine that is only spoken of may have a device that this one lacks."""
     if stated and config.device != "auto":
-        return choose_format(config.device, config.dtype)[0]
+        return choose_format(config.device, config.dtype, model=entry)[0]
     from engine.device import choose_device
 
-    return choose_device(config).format
+    return choose_device(config, entry).format
 
 
 def _check_context(context: int | None, footprint: Footprint) -> None:

@@ -88,7 +88,8 @@ class EngineConfig:
 
     Attributes:
         device: One of DEVICES; "auto" takes CUDA, then MPS, then the CPU.
-        dtype: How weights are held, one of DTYPES; "auto" takes what is best for the device.
+        dtype: How weights are held, one of DTYPES; "auto" takes what was chosen for the model, else what is best for
+            the device.
         kv_dtype: How cached keys and values are held, one of KV_DTYPES; "auto" takes what the weights' format computes
             in. Where a format holds none such, its own is taken and the reason says so.
         threads: CPU threads; 0 means one per physical core.

@@ -10,7 +10,7 @@ import torch
 
 from engine.config import EngineConfig
 from engine.errors import BadRequest
-from engine.formats import Format, choose_format
+from engine.formats import Choosy, Format, choose_format
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -34,8 +34,12 @@ class DeviceChoice:
     reason: str
 
 
-def choose_device(config: EngineConfig) -> DeviceChoice:
+def choose_device(config: EngineConfig, model: Choosy | None = None) -> DeviceChoice:
     """The device the configuration asks for, or the best there is (CUDA, then MPS, then CPU).
+
+    Args:
+        config: What is asked for.
+        model: Which model, for the format that was chosen for it; None goes by the device alone.
 
     Raises:
         BadRequest: The device asked for is not on this machine, or has no such format.
@@ -43,7 +47,7 @@ def choose_device(config: EngineConfig) -> DeviceChoice:
     name, reason = _device_name(config.device)
     threads, threads_reason = choose_threads(config.threads)
     bfloat16 = name != "cuda" or torch.cuda.is_bf16_supported()
-    chosen, _ = choose_format(name, config.dtype, bfloat16=bfloat16)
+    chosen, _ = choose_format(name, config.dtype, bfloat16=bfloat16, model=model)
     if name == "cpu":
         reason = f"{threads_reason} · {reason}"
     return DeviceChoice(torch.device(name), chosen, _DTYPES[chosen.compute], threads, reason)

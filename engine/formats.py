@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from engine.errors import BadRequest
 
@@ -53,6 +53,18 @@ WHY_DEFAULT: Final = {
     "mps": "16-bit weights: half the bytes of 32",
 }
 
+# What a model's weights can be asked to be held in, once for all devices, when it is imported.
+WEIGHTS: Final = ("int4", "int8", "none")
+# What that comes to where it is not what the device holds anyway; Apple's GPUs hold 16 bits in any case.
+_OWN: Final[Mapping[tuple[str, str], str]] = {
+    ("int4", "cpu"): "int4",
+    ("int8", "cpu"): "int8",
+    ("int4", "cuda"): "nf4",
+    ("int8", "cuda"): "int8",
+}
+# A smaller model is held in 32 bits where its weights are to stay floats: CPUs compute faster with them.
+SMALL_MODEL: Final = 1_000_000_000
+
 # What can hold keys and values in what; transformers only in the dtype it computes in.
 KV_DTYPES_OF: Final[Mapping[Holder, tuple[str, ...]]] = {
     "kernels": ("float16",),
@@ -66,22 +78,49 @@ _HOLDERS: Final[Mapping[Holder, str]] = {
 }
 
 
-def choose_format(device: str, wanted: str, *, bfloat16: bool = True) -> tuple[Format, str]:
+class Choosy(Protocol):
+    """A model that may have a format of its own: a manifest, or an entry of the registry."""
+
+    @property
+    def weights(self) -> str:
+        """One of WEIGHTS, or "" for whatever suits the device."""
+        ...
+
+    @property
+    def parameters(self) -> int:
+        """Number of weights."""
+        ...
+
+
+def choose_format(
+    device: str, wanted: str, *, bfloat16: bool = True, model: Choosy | None = None
+) -> tuple[Format, str]:
     """The format to hold weights in, and the phrase that says why.
 
     Args:
         device: "cpu", "cuda" or "mps".
-        wanted: As `EngineConfig.dtype` has it; "auto" takes the device's default.
+        wanted: As `EngineConfig.dtype` has it; "auto" takes the model's own, else the device's default.
         bfloat16: Whether the device computes in bfloat16; older GPUs only in float16.
+        model: Which model, where its own choice counts.
 
     Raises:
         BadRequest: The device has no such format; the sentence names those it has.
     """
+    own = _own(device, model) if model and wanted == "auto" else None
+    if own:
+        return _find(device, own), f"{_find(device, own).words}, as chosen for this model"
     if wanted == "auto":
         name = "float16" if device == "cuda" and not bfloat16 else DEFAULTS[device]
         return _find(device, name), WHY_DEFAULT[device]
     found = _find(device, wanted)
     return found, f"{found.words}, as set"
+
+
+def _own(device: str, model: Choosy) -> str | None:
+    """The name of the format that a model's own choice comes to; None for the device's default."""
+    if model.weights == "none" and device == "cpu":
+        return "float32" if model.parameters < SMALL_MODEL else "bfloat16"
+    return _OWN.get((model.weights, device))
 
 
 def choose_kv_dtype(holder: Holder, compute: str, wanted: str) -> tuple[str, str]:

@@ -53,7 +53,7 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
         EngineError: The device, the tokenizer or the weights are not to be had.
     """
     began = time.perf_counter()
-    choice = choose_device(config)
+    choice = choose_device(config, entry)
     torch.set_num_threads(choice.threads)
     prompt = load_prompt_builder(entry.folder)
     plan = plan_load(entry, choice, config)

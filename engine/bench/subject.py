@@ -20,6 +20,7 @@ from engine.device import DeviceChoice, choose_device
 from engine.generate import ChunkPacer, prefill
 from engine.kv_cache import KVCache
 from engine.machine import peak_resident
+from engine.models.model_folder import read_manifest
 from engine.paths import default_paths
 from engine.runner import AnyRunner
 from engine.runners import choose_runner
@@ -105,7 +106,7 @@ def load_subject(path: str, folder: Path, config: EngineConfig) -> Subject:
     Raises:
         EngineError: The model cannot be loaded.
     """
-    choice = choose_device(config)
+    choice = choose_device(config, read_manifest(folder))
     torch.set_num_threads(choice.threads)
     if path == "transformers":
         from engine.hf_runner import load_hf_runner  # noqa: PLC0415 - its import takes seconds and memory

@@ -40,11 +40,13 @@ class Imported:
         architecture: `model_type` of its config.json.
         parameters: Number of weights; tied ones count once.
         title: The model's own name for itself, may be empty.
+        weights: How its weights are best held, one of `engine.formats.WEIGHTS`; "" where it came as floats.
     """
 
     architecture: str
     parameters: int
     title: str
+    weights: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Manifest:
         created: UTC, ISO 8601.
         origin: Where it was downloaded from, e.g. "owner/name@revision"; empty for a file of the person's own.
         licence: Its licence's identifier where it is known, e.g. "apache-2.0".
-        weights: How its weights are to be held, asked at import, as `EngineConfig.dtype` has it; "" for what suits.
+        weights: How its weights are to be held, one of `engine.formats.WEIGHTS`; "" for what suits the device.
     """
 
     format: int

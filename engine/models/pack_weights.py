@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from engine.chat import RequestHandle
 from engine.decoder.config import DecoderConfig
 from engine.errors import UnsupportedModel
 from engine.events import LoadStage
+from engine.kernels.formats import Kind
 from engine.kernels.packing import pack_steps
 from engine.kernels.sources import Source
 from engine.kernels.store import packed_path, save_packed
@@ -18,26 +19,39 @@ from engine.models.progress import Step, stop_if_cancelled
 
 _log = logging.getLogger(__name__)
 
+_KINDS: Final[Mapping[str, Kind]] = {"int4": Kind.Q4A, "int8": Kind.Q8}
+
 
 def pack_weights(
-    source: Source, config: Mapping[str, Any], folder: Path, label: str, handle: RequestHandle
+    source: Source, config: Mapping[str, Any], folder: Path, label: str, handle: RequestHandle, *, weights: str = ""
 ) -> Generator[Step, None, None]:
-    """Write the 4-bit weights of a model into its folder; a model that the kernels cannot run is left as it is.
+    """Write the packed weights of a model into its folder; a model that the kernels cannot run is left as it is.
+
+    Args:
+        source: Where the weights come from.
+        config: The model's config.json.
+        folder: The model's.
+        label: The model's name in progress sentences.
+        handle: Cancels.
+        weights: In how many bits, one of `engine.formats.WEIGHTS`: "none" packs nothing, "" takes 4.
 
     Raises:
         BadModelFile: A weight is missing or no number.
         Cancelled: `handle` was cancelled.
         OSError: The disk refused.
     """
+    if weights == "none":
+        return
+    name = weights or "int4"
     try:
         decoder = DecoderConfig.from_json(config)
-        steps = pack_steps(decoder, source)
+        steps = pack_steps(decoder, source, _KINDS[name])
         while True:
             stop_if_cancelled(handle)
             done = next(steps)
             yield Step(LoadStage.IMPORT, done, len(decoder.layers), f"Packing {label} for this processor")
     except StopIteration as end:
         yield Step(LoadStage.IMPORT, 0, 0, f"Writing {label}")
-        save_packed(end.value, packed_path(folder, "int4"))
+        save_packed(end.value, packed_path(folder, name))
     except UnsupportedModel as error:
         _log.info("Not packed for the CPU kernels: %s", error.sentence)

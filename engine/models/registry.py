@@ -47,6 +47,7 @@ class ModelEntry:
         source: Name of the file or folder it was made from.
         source_sha256: Of that file; empty for a folder.
         default: Whether it is loaded when none is named.
+        weights: As its manifest says.
     """
 
     name: str
@@ -58,6 +59,7 @@ class ModelEntry:
     source: str
     source_sha256: str
     default: bool
+    weights: str = ""
 
 
 class Registry:
@@ -200,6 +202,7 @@ def _entry(folder: Path, manifest: Manifest, default: str) -> ModelEntry:
         source=manifest.source,
         source_sha256=manifest.source_sha256,
         default=folder.name == default,
+        weights=manifest.weights,
     )
 
 
