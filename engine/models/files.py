@@ -66,15 +66,16 @@ def blocks(file: BinaryIO | IO[bytes]) -> Iterator[bytes]:
         yield block
 
 
-def sha256_steps(path: Path) -> Generator[int, None, str]:
-    """The SHA-256 of a file, in hex; yields the bytes read so far."""
+def sha256_steps(*paths: Path) -> Generator[int, None, str]:
+    """The SHA-256 of a file, or of several as if they were one, in hex; yields the bytes read so far."""
     digest = hashlib.sha256()
     done = 0
-    with path.open("rb") as file:
-        for block in blocks(file):
-            digest.update(block)
-            done += len(block)
-            yield done
+    for path in paths:
+        with path.open("rb") as file:
+            for block in blocks(file):
+                digest.update(block)
+                done += len(block)
+                yield done
     return digest.hexdigest()
 
 

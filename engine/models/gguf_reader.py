@@ -197,8 +197,8 @@ def not_gguf(name: str) -> BadModelFile:
 
 
 @contextmanager
-def open_gguf(path: Path) -> Iterator[GgufFile]:
-    """Check a GGUF file and give views into it.
+def open_part(path: Path) -> Iterator[GgufFile]:
+    """Check one GGUF file, a whole model or a part of one, and give views into it (see `engine.models.gguf_parts`).
 
     The views must not be used after the block ends; on Windows the file stays locked while one lives.
 

@@ -1,4 +1,4 @@
-"""Imports a GGUF file into Loquat's own model folder, a few rows at a time."""
+"""Imports a GGUF model into Loquat's own model folder, a few rows at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from engine.models.end_tokens import end_token_ids
 from engine.models.files import need_room
 from engine.models.gguf_config import Config, config_of
 from engine.models.gguf_metadata import Metadata
-from engine.models.gguf_reader import GgufFile, open_gguf
+from engine.models.gguf_parts import open_gguf
+from engine.models.gguf_reader import GgufFile
 from engine.models.gguf_tokenizer import CONTROL, TOKENS, build_tokenizer, token_id, token_types
 from engine.models.gguf_weights import Weight, weights_of
 from engine.models.model_folder import (
@@ -58,7 +59,7 @@ def import_gguf(source: Path, folder: Path, label: str, handle: RequestHandle) -
     """Write the model in a GGUF file into an empty folder, in the layout of transformers.
 
     Args:
-        source: The GGUF file.
+        source: The GGUF file, or any of its parts.
         folder: Where to; it is left half-filled on an error.
         label: The model's name in progress sentences.
         handle: Cancels.

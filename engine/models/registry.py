@@ -15,8 +15,10 @@ from engine.errors import ModelNotFound
 from engine.events import LoadStage
 from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.files import folder_bytes, link_or_copy, os_errors, sha256_steps
+from engine.models.gguf_parts import first_file, parts_of, stem_of
 from engine.models.gguf_reader import is_gguf, not_gguf
 from engine.models.model_folder import (
+    CONFIG,
     FORMAT,
     SOURCE,
     Imported,
@@ -45,7 +47,7 @@ class ModelEntry:
         parameters: Number of weights.
         nbytes: Disk it takes.
         source: Name of the file or folder it was made from.
-        source_sha256: Of that file; empty for a folder.
+        source_sha256: Of that file, or of all its parts one after the other; empty for a folder of safetensors.
         default: Whether it is loaded when none is named.
         weights: As its manifest says.
     """
@@ -133,7 +135,7 @@ class Registry:
         label: str | None = None,
         keep_source: bool = False,
     ) -> Generator[Step, None, ModelEntry]:
-        """Import a GGUF file, or a Hugging Face folder with safetensors.
+        """Import a GGUF file, any part of a GGUF model in several, the folder of one, or a Hugging Face folder.
 
         A file that was imported before is not imported again, unless it gets a new name.
 
@@ -149,11 +151,9 @@ class Registry:
             BadModelFile, UnsupportedModel, DiskFull, Cancelled: See `import_gguf` and `import_folder`.
             EngineError: The name cannot be used, or the disk refused.
         """
-        source = source.expanduser().resolve()
-        if not source.exists():
-            raise ModelNotFound(f"There is no file or folder {source}.")
         self._check_free(name)
         with os_errors("import the model", self.models_dir):
+            source = _entrance(source.expanduser())
             sha256 = yield from _checksum(source, label or source.name, handle)
             known = self._by_checksum(sha256) if name is None else None
             if known is not None:
@@ -216,11 +216,23 @@ def _import(source: Path, folder: Path, label: str, handle: RequestHandle) -> Ge
 
 
 def _title(source: Path) -> str:
-    return source.name if source.is_dir() else source.stem
+    return source.name if source.is_dir() else stem_of(source)
+
+
+def _entrance(source: Path) -> Path:
+    """What an importer takes: a folder of safetensors, or the first file of a GGUF model."""
+    if source.is_dir():
+        folder = source.resolve()
+        return (None if (folder / CONFIG).is_file() else first_file(folder)) or folder
+    # Its own name, not that of what a link leads to: caches keep files under their checksums.
+    file = source.parent.resolve() / source.name
+    if not file.is_file():
+        raise ModelNotFound(f"There is no file or folder {file}.")
+    return parts_of(file)[0]
 
 
 def _checksum(source: Path, label: str, handle: RequestHandle) -> Generator[Step, None, str]:
-    """SHA-256 of a GGUF file; empty for a folder.
+    """SHA-256 of a GGUF model, whatever number of files it lies in; empty for a folder.
 
     Raises:
         BadModelFile, UnsupportedModel: Plainly another kind of file.
@@ -228,8 +240,9 @@ def _checksum(source: Path, label: str, handle: RequestHandle) -> Generator[Step
     if source.is_dir():
         return ""
     if not is_gguf(source):
-        raise pickle_refused(source.name) if source.suffix in PICKLES else not_gguf(source.name)
-    steps, total = sha256_steps(source), source.stat().st_size
+        raise pickle_refused(source.name) if source.suffix.lower() in PICKLES else not_gguf(source.name)
+    parts = parts_of(source)
+    steps, total = sha256_steps(*parts), sum(part.stat().st_size for part in parts)
     while True:
         stop_if_cancelled(handle)
         try:
@@ -240,9 +253,12 @@ def _checksum(source: Path, label: str, handle: RequestHandle) -> Generator[Step
 
 
 def _keep(source: Path, folder: Path, handle: RequestHandle) -> Generator[Step, None, None]:
-    for done in link_or_copy(source, folder / SOURCE):
-        stop_if_cancelled(handle)
-        yield Step(LoadStage.IMPORT, done, source.stat().st_size, "Keeping the file")
+    """Every part of the source beside the model, under names by which they find each other."""
+    for part in parts_of(source):
+        kept = SOURCE.replace(".", part.stem.removeprefix(stem_of(source)) + ".")
+        for done in link_or_copy(part, folder / kept):
+            stop_if_cancelled(handle)
+            yield Step(LoadStage.IMPORT, done, part.stat().st_size, "Keeping the file")
 
 
 def _manifest(imported: Imported, folder: Path, *, name: str, label: str, source: str, sha256: str) -> Manifest:

@@ -47,11 +47,16 @@ def write_gguf(
     packing: GGMLQuantizationType = GGMLQuantizationType.F32,
     tokenizer: Callable[[gguf.GGUFWriter, int], None] | None = None,
     extra: Mapping[str, np.ndarray] | None = None,
+    *,
+    tensors_per_part: int = 0,
 ) -> Path:
-    """Convert the transformers folder `source` to the GGUF file `target`; matrices are packed as `packing`."""
+    """Convert the transformers folder `source` to the GGUF file `target`; matrices are packed as `packing`.
+
+    With `tensors_per_part` it becomes several files, and the first is returned.
+    """
     config = json.loads((source / "config.json").read_text())
     arch = ARCH[config["model_type"]]
-    writer = gguf.GGUFWriter(target, arch)
+    writer = gguf.GGUFWriter(target, arch, split_max_tensors=tensors_per_part)
     _write_config(writer, config)
     (tokenizer or byte_level(source))(writer, config["vocab_size"])
     for name, values in {**_tensors(source, arch, config), **(extra or {})}.items():
@@ -60,7 +65,8 @@ def write_gguf(
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return target
+    parts = sorted(target.parent.glob(f"{target.stem}-00001-of-*.gguf"))
+    return parts[0] if tensors_per_part else target
 
 
 def _write_tensor(writer: gguf.GGUFWriter, name: str, values: np.ndarray, packing: GGMLQuantizationType) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import BadModelFile, EngineError, UnsupportedModel
-from engine.models.gguf_reader import open_gguf
+from engine.models.gguf_parts import open_gguf
 
 VECTOR = np.arange(32, dtype=np.float32)
 MATRIX = np.linspace(-1, 1, 64 * 3, dtype=np.float32).reshape(3, 64)

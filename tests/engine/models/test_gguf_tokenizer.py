@@ -14,7 +14,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.gguf_metadata import Metadata
-from engine.models.gguf_reader import open_gguf
+from engine.models.gguf_parts import open_gguf
 from engine.models.gguf_tokenizer import CONTROL, NORMAL, USER_DEFINED, build_tokenizer, token_types
 from engine.models.pre_tokenizers import pre_tokenizer
 from engine.models.registry import Registry

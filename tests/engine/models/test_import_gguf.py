@@ -25,7 +25,7 @@ from engine.errors import BadModelFile, Cancelled, DiskFull, EngineError, Unsupp
 from engine.models import import_gguf as importer
 from engine.models.files import need_room
 from engine.models.gguf_config import config_of
-from engine.models.gguf_reader import open_gguf
+from engine.models.gguf_parts import open_gguf
 from engine.models.gguf_weights import READABLE, weights_of
 from engine.models.import_gguf import import_gguf
 from engine.models.model_folder import Imported, unfinished_folder
