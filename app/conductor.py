@@ -31,6 +31,7 @@ from app.theme import Theme
 from app.transfers import Transfers
 from app.views import words
 from app.views.main_window import MainWindow
+from engine.models.catalogue import DEFAULT_MODEL
 from engine.server.control import ServerState
 
 
@@ -114,7 +115,7 @@ class Conductor(QObject):
         window.start_page.file_requested.connect(dialogs.choose_model_file)
         window.start_page.folder_requested.connect(dialogs.choose_model_folder)
         window.start_page.retry_requested.connect(self._load_default)
-        window.start_page.download_requested.connect(self._load_default)
+        window.start_page.download_requested.connect(self._load_offered)
         window.chat.link_activated.connect(dialogs.show_link)
         window.progress.cancel_requested.connect(chats.cancel_load)
         window.checking.cancel_requested.connect(chats.check.cancel)
@@ -210,6 +211,9 @@ class Conductor(QObject):
 
     def _load_default(self) -> None:
         self._chats.load_model(None)
+
+    def _load_offered(self) -> None:
+        self._chats.load_model(DEFAULT_MODEL.name)
 
     def _choose_theme(self, choice: str) -> None:
         self._settings.set("theme", choice)

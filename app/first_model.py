@@ -1,4 +1,4 @@
-"""Which model the program begins with: the one that is here, or an offer to get one. Nothing is fetched unasked."""
+"""Which model the program begins with: one that is here or came with it, or an offer to get one, never unasked."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from app.chats import Chats
 from app.live import ModelState
 from app.views.start_cards import Offer
+from engine.models.bundled import bundled_file
 from engine.models.catalogue import DEFAULT_MODEL
 
 
@@ -34,8 +35,8 @@ class FirstModel(QObject):
 
     def _known(self, models: tuple[object, ...]) -> None:
         phase = self._chats.model.phase
-        if models and phase == "none":
-            self._chats.load_model(None)
+        if phase == "none" and (models or bundled_file(DEFAULT_MODEL) is not None):
+            self._chats.load_model(None)  # what came with the program is imported first
         elif not models and phase in ("none", "failed"):
             self._tell(Offer(DEFAULT_MODEL.label, DEFAULT_MODEL.nbytes))
 
