@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -19,6 +21,7 @@ from engine.explain.explainer import Explainer
 from engine.explain.measure import machine_profile
 from engine.explain.profile import MachineProfile
 from engine.loader import LoadedModel, load_model
+from engine.models.progress import stop_if_cancelled
 from engine.models.registry import ModelEntry
 from engine.preview import preview
 from engine.titles import make_title
@@ -42,21 +45,31 @@ class Engine:
         self._model: LoadedModel | None = None
         self._entry: ModelEntry | None = None
 
-    def load(self, entry: ModelEntry, config: EngineConfig | None = None, *, wait: bool = True) -> ModelInfo:
+    def load(
+        self,
+        entry: ModelEntry,
+        config: EngineConfig | None = None,
+        *,
+        wait: bool = True,
+        handle: RequestHandle | None = None,
+    ) -> ModelInfo:
         """Load a model in place of the one that is loaded.
 
         Args:
             entry: Which model.
             config: From now on; None keeps what there is.
             wait: Wait for the CPU kernels to be compiled on the first start; if not, `upgrade` brings them later.
+            handle: Cancels, between two of the load's steps and two tensors.
 
         Raises:
             EngineError: The device, the tokenizer or the weights are not to be had; no model is loaded then.
+            Cancelled: `handle` was cancelled; no model is loaded then either.
         """
+        poll = partial(stop_if_cancelled, handle or RequestHandle("load"))
         with self._explainer.loading():
             self.unload()
             self._config = config or self._config
-            self._model = load_model(entry, self._config, self._cache_folder, wait=wait)
+            self._model = load_model(entry, self._config, self._cache_folder, wait=wait, poll=poll)
         self._entry = entry
         return self._model.info
 
@@ -66,6 +79,14 @@ class Engine:
         if pending is None or self._entry is None or not pending.wait(0):
             return None
         return self.load(self._entry)
+
+    def called(self, entry: ModelEntry) -> ModelInfo | None:
+        """What is known of the loaded model now that its entry has another label; None if another one is loaded."""
+        if self._model is None or self._entry is None or self._entry.name != entry.name:
+            return None
+        self._entry = entry
+        self._model = replace(self._model, info=replace(self._model.info, label=entry.label))
+        return self._model.info
 
     def unload(self) -> None:
         """Save the conversations' caches and give the model's memory back."""

@@ -10,6 +10,7 @@ from engine.errors import EngineError
 from engine.explain.comparison import Comparison
 from engine.explain.profile import MachineProfile
 from engine.explain.trace import MemoryState, TurnTrace
+from engine.models.choices import AdapterChoice
 from engine.stats import TurnStats
 from engine.tools import ToolStyle
 
@@ -105,7 +106,7 @@ class LoadProgress:
 
 
 UPGRADE: Final = "upgrade"
-"""The request id of a `Loaded` that nobody asked for: the same model goes on with faster kernels."""
+"""The request id of a `Loaded` that nobody asked for: the same model goes on, with faster kernels or another label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,19 @@ class Loaded:
 
     request_id: str
     info: ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Unloaded:
+    """A model gave its memory back: to one that is being loaded, or because it is removed.
+
+    Attributes:
+        request_id: Of that load or removal.
+        name: The name of the model in the registry.
+    """
+
+    request_id: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +222,17 @@ class InstalledModel:
         parameters: Number of weights.
         nbytes: Disk it takes.
         default: Whether it is loaded when none is named.
-        server: The name of the server on which it runs; empty for a model on this machine.
+        server: The name of the server on which it runs; empty for a model on this machine, and only of one on this
+            machine all that follows is known.
+        folder: Where it lies.
+        architecture: As in config.json, e.g. "llama".
+        origin: Where it was downloaded from, e.g. "owner/name@revision"; empty for a file of the person's own.
+        licence: Its identifier, e.g. "apache-2.0"; empty where it is not known.
+        context: Most tokens of a conversation, as its makers say; 0 where they do not.
+        weights: How its weights were asked to be held at its import; empty for what suits.
+        adapters: LoRA adapters that were added to it.
+        draft: The name of its draft model; empty for none.
+        plain_template: Whether it has no chat template of its own and Loquat's plain one is used.
     """
 
     name: str
@@ -217,6 +241,15 @@ class InstalledModel:
     nbytes: int
     default: bool
     server: str = ""
+    folder: str = ""
+    architecture: str = ""
+    origin: str = ""
+    licence: str = ""
+    context: int = 0
+    weights: str = ""
+    adapters: tuple[AdapterChoice, ...] = ()
+    draft: str = ""
+    plain_template: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +352,7 @@ class Profiled:
     profile: MachineProfile
 
 
-LoadEvent = LoadProgress | Loaded | Failed
+LoadEvent = LoadProgress | Unloaded | Loaded | Failed
 ChatEvent = PrefillProgress | TextDelta | Finished | Failed
 CheckEvent = CheckProgress | Checked | Failed
 CompareEvent = CompareProgress | Compared | Failed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +39,14 @@ class LoadedModel:
     pending: Warmup | None = None
 
 
-def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, wait: bool = True) -> LoadedModel:
+def load_model(
+    entry: ModelEntry,
+    config: EngineConfig,
+    cache_folder: Path,
+    *,
+    wait: bool = True,
+    poll: Callable[[], None] = lambda: None,
+) -> LoadedModel:
     """Load a model for this machine.
 
     Args:
@@ -47,19 +55,23 @@ def load_model(entry: ModelEntry, config: EngineConfig, cache_folder: Path, *, w
         cache_folder: Where conversations' caches and compiled kernels are kept.
         wait: Wait for kernels to be compiled, which takes a while on the first start; False loads what can answer at
             once, and `pending` tells when a second load will find the kernels.
+        poll: Called between two steps and between two tensors; what it raises ends the load.
 
     Raises:
         DoesNotFit: It needs more memory than is allowed; nothing was loaded.
         EngineError: The device, the tokenizer or the weights are not to be had.
     """
+    poll()
     began = time.perf_counter()
     choice = choose_device(config, entry)
     torch.set_num_threads(choice.threads)
     prompt = load_prompt_builder(entry.folder)
+    poll()
     plan = plan_load(entry, choice, config)
     limited = dataclasses.replace(config, max_context=plan.context)
     wait = wait or not floats_fit(entry, choice, limited)  # what answers meanwhile takes more memory
-    chosen = choose_runner(entry.folder, choice, limited, cache_folder, wait=wait)
+    chosen = choose_runner(entry.folder, choice, limited, cache_folder, wait=wait, poll=poll)
+    poll()
     runner = chosen.runner
     if chosen.format == choice.format.name and choice.format.path == "kernels":
         # The kernels have threads of their own. Torch only samples then, and its idle threads would spin beside them.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_POLL_S: Final = 0.05
 _READY_IN_S: Final = 2.0  # kernels that were compiled before are read in less; compiling takes much longer
 
 
@@ -66,7 +69,13 @@ class Warmup:
 
 
 def choose_runner(
-    folder: Path, choice: DeviceChoice, config: EngineConfig, cache_folder: Path, *, wait: bool
+    folder: Path,
+    choice: DeviceChoice,
+    config: EngineConfig,
+    cache_folder: Path,
+    *,
+    wait: bool,
+    poll: Callable[[], None] = lambda: None,
 ) -> Choice:
     """Load a model's weights into the fastest runner that knows it.
 
@@ -76,6 +85,7 @@ def choose_runner(
         config: Limits, and how keys and values are held: where that is not to be had, the reason says so.
         cache_folder: Where compiled kernels are kept.
         wait: Wait until kernels are compiled, rather than answer through torch meanwhile.
+        poll: Called before each tensor that is read, and while kernels are waited for; what it raises ends the load.
 
     Raises:
         UnsupportedModel: No runner knows the architecture.
@@ -86,17 +96,25 @@ def choose_runner(
     why_not = ""
     if choice.format.path == "kernels":
         try:
-            return _kernels(folder, choice, config, cache_folder, wait=wait)
+            return _kernels(folder, choice, config, cache_folder, wait=wait, poll=poll)
         except UnsupportedModel as error:
             why_not = f" ({error.sentence.rstrip('.')})"
     try:
-        runner = _load_decoder(folder, choice, config)
+        runner = _load_decoder(folder, choice, config, poll)
         return Choice(runner, _dtype_name(choice), runner.description + why_not)
     except UnsupportedModel as error:
         return _transformers(folder, choice, config, f"through transformers: {error.sentence}")
 
 
-def _kernels(folder: Path, choice: DeviceChoice, config: EngineConfig, cache_folder: Path, *, wait: bool) -> Choice:
+def _kernels(
+    folder: Path,
+    choice: DeviceChoice,
+    config: EngineConfig,
+    cache_folder: Path,
+    *,
+    wait: bool,
+    poll: Callable[[], None],
+) -> Choice:
     from engine.kernels.cache_folder import kernels_root, use_cache
 
     problem = use_cache(kernels_root(cache_folder))
@@ -108,18 +126,28 @@ def _kernels(folder: Path, choice: DeviceChoice, config: EngineConfig, cache_fol
         raise UnsupportedModel(why_not)
     check_sizes(DecoderConfig.from_json(read_json(folder / "config.json")))
     warmup = Warmup()
-    if warmup.wait(None if wait else _READY_IN_S):
-        runner = _load_kernels(folder, choice, config)
+    if _compiled(warmup, None if wait else _READY_IN_S, poll):
+        runner = _load_kernels(folder, choice, config, poll)
         reason = _joined(runner.description, problem, _kv_problem("kernels", choice, config))
         return Choice(runner, choice.format.name, reason)
     if warmup.failed:
         raise UnsupportedModel("the CPU kernels could not be compiled")
     # Nothing of Numba's may be touched now: its lock is held until all is compiled.
-    meanwhile = _load_decoder(folder, choice, config)
+    meanwhile = _load_decoder(folder, choice, config, poll)
     return Choice(meanwhile, _dtype_name(choice), "torch, while the faster CPU kernels are compiled", warmup)
 
 
-def _load_decoder(folder: Path, choice: DeviceChoice, config: EngineConfig) -> DecoderRunner:
+def _compiled(warmup: Warmup, patience_s: float | None, poll: Callable[[], None]) -> bool:
+    """Whether the kernels are there, after at most so long; None waits until they are or cannot be."""
+    deadline = None if patience_s is None else time.monotonic() + patience_s
+    while not warmup.wait(_POLL_S):
+        poll()
+        if warmup.failed or (deadline is not None and time.monotonic() >= deadline):
+            return False
+    return True
+
+
+def _load_decoder(folder: Path, choice: DeviceChoice, config: EngineConfig, poll: Callable[[], None]) -> DecoderRunner:
     kv_dtype, _ = choose_kv_dtype("torch", _dtype_name(choice), config.kv_dtype)
     return load_decoder(
         folder,
@@ -127,18 +155,19 @@ def _load_decoder(folder: Path, choice: DeviceChoice, config: EngineConfig) -> D
         device=choice.device,
         kv_dtype=getattr(torch, kv_dtype),
         max_context=config.max_context,
+        poll=poll,
     )
 
 
-def _load_kernels(folder: Path, choice: DeviceChoice, config: EngineConfig) -> KernelRunner:
+def _load_kernels(folder: Path, choice: DeviceChoice, config: EngineConfig, poll: Callable[[], None]) -> KernelRunner:
     from engine.kernels.runner import KernelRunner
 
     decoder = DecoderConfig.from_json(read_json(folder / "config.json"))
-    weights = _packed(folder, choice.format.name, decoder)
+    weights = _packed(folder, choice.format.name, decoder, poll)
     return KernelRunner(decoder, weights, threads=choice.threads, max_context=config.max_context)
 
 
-def _packed(folder: Path, name: str, decoder: DecoderConfig) -> KernelWeights:
+def _packed(folder: Path, name: str, decoder: DecoderConfig, poll: Callable[[], None]) -> KernelWeights:
     """Packed weights from the folder, or packed now and kept there for the next time."""
     from engine.kernels.store import load_packed, packed_path
 
@@ -148,16 +177,18 @@ def _packed(folder: Path, name: str, decoder: DecoderConfig) -> KernelWeights:
             return load_packed(path, decoder)
         except BadModelFile as error:
             _log.warning("%s They are packed again. %s", error.sentence, error.detail)
-    return _pack_and_keep(folder, path, name, decoder)
+    return _pack_and_keep(folder, path, name, decoder, poll)
 
 
-def _pack_and_keep(folder: Path, path: Path, name: str, decoder: DecoderConfig) -> KernelWeights:
+def _pack_and_keep(
+    folder: Path, path: Path, name: str, decoder: DecoderConfig, poll: Callable[[], None]
+) -> KernelWeights:
     from engine.kernels.formats import Kind
     from engine.kernels.packing import pack
     from engine.kernels.sources import FolderSource
     from engine.kernels.store import load_packed, save_packed
 
-    weights = pack(decoder, FolderSource(Checkpoint(folder)), Kind.Q4A if name == "int4" else Kind.Q8)
+    weights = pack(decoder, FolderSource(Checkpoint(folder, poll)), Kind.Q4A if name == "int4" else Kind.Q8)
     try:
         save_packed(weights, path)
     except OSError as error:

@@ -31,10 +31,12 @@ from engine.events import (
     LoadStage,
     ModelInfo,
     ModelsListed,
+    Unloaded,
 )
 from engine.idle import IdleWork
 from engine.keys import Keys
 from engine.kv_folder import FOLDER, forget_everywhere
+from engine.models.listing import listed
 from engine.models.progress import as_events
 from engine.paths import Paths
 from engine.remote.servers import FILE, RemoteServer, find_model, model_names, read_servers
@@ -123,8 +125,13 @@ class Worker:
         handle = self._handle("default")
         return self._put(handle, lambda: self._set_default(handle, name))
 
+    def rename_model(self, name: str, label: str) -> RequestHandle:
+        """Call a model something else for people; then `ModelsListed`."""
+        handle = self._handle("rename")
+        return self._put(handle, lambda: self._rename(handle, name, label))
+
     def remove_model(self, name: str) -> RequestHandle:
-        """Delete a model from the disk, unless it is loaded; then `ModelsListed`."""
+        """Delete a model from the disk, and before that give its memory back if it is loaded; then `ModelsListed`."""
         handle = self._handle("remove")
         return self._put(handle, lambda: self._remove(handle, name))
 
@@ -271,9 +278,11 @@ class Worker:
         if handle.cancelled:
             raise Cancelled
         yield loading(1)
+        if self.info is not None:
+            yield Unloaded(handle.id, self.info.name)
         self.info = None
         self._disconnect()
-        self.info = engine.load(entry, self._config, wait=self._wait)
+        self.info = engine.load(entry, self._config, wait=self._wait, handle=handle)
         yield Loaded(handle.id, self.info)
 
     def _connect(self, handle: RequestHandle, server: RemoteServer, model: str) -> Iterator[Event]:
@@ -339,8 +348,7 @@ class Worker:
         return self._engine if self._remote is None else None
 
     def _models_listed(self, handle: RequestHandle) -> ModelsListed:
-        entries = self._registry().entries()
-        models = [InstalledModel(e.name, e.label, e.parameters, e.nbytes, e.default) for e in entries]
+        models = list(listed(self._registry().entries()))
         for server in self._servers():
             models += [InstalledModel(server.name_of(m), m, 0, 0, False, server.name) for m in server.models]
         return ModelsListed(handle.id, tuple(models))
@@ -349,9 +357,20 @@ class Worker:
         self._registry().set_default(name)
         yield self._models_listed(handle)
 
+    def _rename(self, handle: RequestHandle, name: str, label: str) -> Iterator[Event]:
+        registry = self._registry()
+        registry.rename(name, label)
+        if self._engine is not None and (info := self._engine.called(registry.find(name))) is not None:
+            self.info = info
+            yield Loaded(UPGRADE, info)
+        yield self._models_listed(handle)
+
     def _remove(self, handle: RequestHandle, name: str) -> Iterator[Event]:
+        self._registry().find(name)
         if self._engine is not None and self._engine.loaded == name:
-            raise BadRequest("This model is loaded; choose another one before you remove it.")
+            self._engine.unload()
+            self.info = None
+            yield Unloaded(handle.id, name)
         self._registry().remove(name)
         yield self._models_listed(handle)
 

@@ -1,25 +1,34 @@
-"""`loquat models list|add|remove|default`: what is on this machine."""
+"""`loquat models list|add|rename|remove|default`: what is on this machine."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from engine.chat import RequestHandle
 from engine.cli_models.shown import count, finish
+from engine.models.listing import listed
 from engine.models.progress import megabytes
 from engine.models.registry import ModelEntry, Registry
 
 
 def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it is private
     """Add the commands of this group; each is called with the registry and its options, and returns the exit code."""
-    commands.add_parser("list", help="show them").set_defaults(command=_list)
+    show = commands.add_parser("list", help="show them")
+    show.add_argument("--json", action="store_true", help="as one JSON object, with all that is known")
+    show.set_defaults(command=_list)
     add = commands.add_parser("add", help="import a GGUF file, or a Hugging Face folder with safetensors")
     add.add_argument("source", metavar="FILE_OR_FOLDER", type=Path)
     add.add_argument("--name", help="how to call it; made from the file's name if left out")
     add.set_defaults(command=_add)
+    rename = commands.add_parser("rename", help="call one something else where people read it")
+    rename.add_argument("name", metavar="NAME")
+    rename.add_argument("label", metavar="NEW_LABEL", help='"" goes back to what it is called by itself')
+    rename.set_defaults(command=_rename)
     remove = commands.add_parser("remove", help="delete one")
     remove.add_argument("name", metavar="NAME")
     remove.set_defaults(command=_remove)
@@ -30,6 +39,9 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
 
 def _list(registry: Registry, options: argparse.Namespace) -> int:
     entries, elsewhere = registry.entries(), registry.elsewhere()
+    if options.json:
+        print(json.dumps({"models": [asdict(model) for model in listed(entries)], "elsewhere": list(elsewhere)}))
+        return 0
     if not entries and not elsewhere:
         print("No models yet; the first chat fetches one, or: loquat models add FILE_OR_FOLDER")
         return 0
@@ -49,6 +61,12 @@ def _row(entry: ModelEntry) -> tuple[str, ...]:
 def _add(registry: Registry, options: argparse.Namespace) -> int:
     entry = finish(registry.add(options.source, RequestHandle("models-add"), options.name), sys.stderr)
     print(f"Added {entry.name} ({entry.label}, {count(entry.parameters)}, {megabytes(entry.nbytes)}).")
+    return 0
+
+
+def _rename(registry: Registry, options: argparse.Namespace) -> int:
+    registry.rename(options.name, options.label)
+    print(f"{options.name} is called {registry.find(options.name).label} from now on.")
     return 0
 
 

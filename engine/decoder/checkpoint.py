@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,10 +37,18 @@ class Checkpoint:
 
     Each tensor read has its own mapping of the file, so that the pages of one that was only copied from leave
     memory with it.
+
+    Args:
+        folder: The model folder.
+        poll: Called before each tensor that is read; what it raises ends the reading.
+
+    Raises:
+        BadModelFile: The weights' files are missing or damaged.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, poll: Callable[[], None] = lambda: None) -> None:
         self._folder = folder
+        self._poll = poll
         self._files = _tensor_files(folder)
         self._prefix = self._find_prefix()
 
@@ -57,6 +65,7 @@ class Checkpoint:
         Raises:
             BadModelFile: It is missing, of another shape, or the file is damaged.
         """
+        self._poll()
         if name not in self._files:
             raise BadModelFile("The model lacks a part of its weights; get the model again.", f"no tensor {name}")
         path = self._folder / self._files[name]

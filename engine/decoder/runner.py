@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -160,6 +160,7 @@ def load_decoder(
     factory: LinearFactory | None = None,
     kv_dtype: torch.dtype | None = None,
     max_context: int | None = None,
+    poll: Callable[[], None] = lambda: None,
 ) -> DecoderRunner:
     """The runner of a model folder (config.json and safetensors).
 
@@ -170,6 +171,7 @@ def load_decoder(
         factory: Gives the linears another format.
         kv_dtype: Of cached keys and values, int8 among them; None takes `dtype`.
         max_context: Limits the context in tokens.
+        poll: Called before each tensor that is read; what it raises ends the load.
 
     Raises:
         UnsupportedModel: The architecture is not one of FAMILIES, or a variant not computed here.
@@ -179,6 +181,6 @@ def load_decoder(
     place = torch.device(device)
     with torch.inference_mode():
         weights = load_weights(
-            Checkpoint(folder), config, factory or DenseFactory(dtype, place), dtype=dtype, device=place
+            Checkpoint(folder, poll), config, factory or DenseFactory(dtype, place), dtype=dtype, device=place
         )
     return DecoderRunner(config, weights, kv_dtype=kv_dtype, max_context=max_context)

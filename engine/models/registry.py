@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from engine.atomic import write_atomically
 from engine.chat import RequestHandle
-from engine.errors import ModelNotFound
+from engine.errors import EngineError, ModelNotFound
 from engine.events import LoadStage
 from engine.models.catalogue import DEFAULT_MODEL
+from engine.models.choices import ModelChoices, read_choices, write_choices
 from engine.models.files import folder_bytes, link_or_copy, os_errors, sha256_steps
 from engine.models.gguf_parts import first_file, parts_of, stem_of
 from engine.models.gguf_reader import is_gguf, not_gguf
@@ -33,6 +34,7 @@ from engine.models.progress import Step, stop_if_cancelled
 from engine.models.safetensors_file import PICKLES, pickle_refused
 
 _DEFAULT_FILE: Final = "default.json"
+_LONGEST_LABEL: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,23 @@ class Registry:
         self.find(name)
         with os_errors("set the default model", self.models_dir):
             write_atomically(self.models_dir / _DEFAULT_FILE, json.dumps({"default": name}) + "\n")
+
+    def rename(self, name: str, label: str) -> None:
+        """Call a model something else for people; its name in the registry stays.
+
+        Args:
+            name: Which model.
+            label: What people read; "" goes back to what it is called by itself.
+
+        Raises:
+            ModelNotFound: There is no such model.
+            EngineError: It is too long, or the disk refused.
+        """
+        entry, shown = self.find(name), " ".join(label.split())
+        if len(shown) > _LONGEST_LABEL:
+            raise EngineError(f"That is too long for a model's name; use at most {_LONGEST_LABEL} characters.")
+        with os_errors(f"rename {name}", self.models_dir):
+            write_choices(entry.folder, replace(entry.choices, label=shown))
 
     def remove(self, name: str) -> int:
         """Delete a model.
@@ -192,9 +211,10 @@ class Registry:
 
 
 def _entry(folder: Path, manifest: Manifest, default: str) -> ModelEntry:
+    choices = read_choices(folder)
     return ModelEntry(
         name=folder.name,
-        label=manifest.label,
+        label=choices.label or manifest.label,
         folder=folder,
         architecture=manifest.architecture,
         parameters=manifest.parameters,

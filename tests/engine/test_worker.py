@@ -14,6 +14,7 @@ from engine.commands import Command, CommandQueue, Idle
 from engine.config import EngineConfig, SamplingParams
 from engine.errors import BadModelFile, BadRequest, Cancelled, ModelNotFound
 from engine.events import (
+    UPGRADE,
     Checked,
     CheckProgress,
     Failed,
@@ -24,6 +25,7 @@ from engine.events import (
     Previewed,
     TextDelta,
     Titled,
+    Unloaded,
 )
 from engine.kv_cache import Snapshot
 from engine.kv_disk import KVDisk
@@ -339,12 +341,45 @@ def test_models_are_listed_chosen_and_removed(loquat_home):
         assert [m.name for m in running.until(ModelsListed)[-1].models if m.default] == ["small"]
         running.worker.remove_model("small")
         assert [m.name for m in running.until(ModelsListed)[-1].models] == ["large"]
-        running.worker._engine._entry = Registry(loquat_home.models).find("large")
-        running.worker.remove_model("large")
-        assert "choose another one" in running.until(Failed)[-1].error.sentence
         running.worker.set_default_model("nothing")
         assert isinstance(running.until(Failed)[-1].error, ModelNotFound)
     assert [folder.name for folder in loquat_home.models.iterdir() if folder.is_dir()] == ["large"]
+
+
+def a_model(home, name):
+    """A model of that name in the registry; its weights are not there."""
+    folder = home.models / name
+    folder.mkdir(parents=True)
+    write_json(
+        folder / MANIFEST, asdict(Manifest(FORMAT, name, name.title(), "llama", 7, 9, "f.gguf", "", "2026-01-01"))
+    )
+    return Registry(home.models).find(name)
+
+
+def test_the_loaded_model_gives_its_memory_back_before_it_is_removed(loquat_home):
+    entry = a_model(loquat_home, "large")
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker._engine._entry = entry
+        handle = running.worker.remove_model("large")
+        events = running.until(ModelsListed)
+        assert events == [Unloaded(handle.id, "large"), ModelsListed(handle.id, ())]
+        running.worker.submit(ask("a"))
+        assert isinstance(running.until(Failed)[-1].error, ModelNotFound)
+    assert not entry.folder.exists()
+
+
+def test_a_model_that_is_renamed_is_called_so_at_once(loquat_home):
+    entry = a_model(loquat_home, "large")
+    with Running(loquat_home, FakeRunner()) as running:
+        running.worker._engine._entry = entry
+        running.worker.rename_model("large", "  My  model ")
+        loaded, listed = running.until(ModelsListed)
+        assert loaded.request_id == UPGRADE
+        assert loaded.info.label == listed.models[0].label == "My model"
+        running.worker.rename_model("large", "x" * 81)
+        assert "at most 80 characters" in running.until(Failed)[-1].error.sentence
+        running.worker.rename_model("large", "")
+        assert running.until(ModelsListed)[-1].models[0].label == "Large"
 
 
 class TestCommandQueue:
