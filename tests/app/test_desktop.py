@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 from functools import partial
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QObject
@@ -24,6 +25,8 @@ from app.single_instance import SingleInstance
 from app.store import Store
 from app.views.dialogs import LinkDialog
 from engine.errors import EngineError
+from engine.models.bundled import OVERRIDE
+from engine.models.catalogue import DEFAULT_MODEL
 from tests.app.fake_worker import FakeWorker, Load, Reply
 
 PROGRAM = textwrap.dedent(
@@ -269,6 +272,22 @@ def test_the_first_start_fetches_nothing_unasked(qtbot, make_desktop):
     card.get_button.click()
     qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
     assert not card.isVisible()
+    assert desktop.bridge._worker.loaded == [DEFAULT_MODEL.name], "by its name: only then it may be downloaded"
+
+
+def test_the_first_start_of_an_installed_program_loads_the_model_that_came_with_it(
+    qtbot, make_desktop, tmp_path, monkeypatch
+):
+    file = tmp_path / "bundle" / Path(DEFAULT_MODEL.member).name
+    file.parent.mkdir()
+    with file.open("wb") as bundled:
+        bundled.truncate(DEFAULT_MODEL.nbytes)
+    monkeypatch.setenv(OVERRIDE, str(file.parent))
+    desktop = make_desktop(models=())
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    assert desktop.bridge._worker.loaded == [None]
+    assert not desktop.window.start_page.setup_card.isVisible()
 
 
 def test_a_first_start_with_a_model_that_is_not_here_offers_the_one_to_get(qtbot, make_desktop):
