@@ -35,7 +35,9 @@ class _Weights:
     index: Mapping[str, Any] | None
 
 
-def import_folder(source: Path, folder: Path, label: str, handle: RequestHandle) -> Generator[Step, None, Imported]:
+def import_folder(
+    source: Path, folder: Path, label: str, handle: RequestHandle, *, weights: str = ""
+) -> Generator[Step, None, Imported]:
     """Bring a Hugging Face folder into an empty folder, without changing a weight.
 
     Args:
@@ -43,6 +45,7 @@ def import_folder(source: Path, folder: Path, label: str, handle: RequestHandle)
         folder: Where to; it is left half-filled on an error.
         label: The model's name in progress sentences.
         handle: Cancels.
+        weights: How they are to be held, one of `engine.formats.WEIGHTS`; "" takes what suits the device.
 
     Raises:
         BadModelFile: A part is missing or damaged.
@@ -54,15 +57,15 @@ def import_folder(source: Path, folder: Path, label: str, handle: RequestHandle)
     yield Step(LoadStage.IMPORT, 0, 0, f"Reading {label}")
     config = read_object(source, CONFIG)
     _check_config(source, config)
-    weights = _weights(source)
+    stored = _weights(source)
     # The weights as they are, and at most one byte each in packed form.
-    need_room(folder, sum(entry.nbytes + entry.elements for entry in weights.entries), f"import {label}")
+    need_room(folder, sum(entry.nbytes + entry.elements for entry in stored.entries), f"import {label}")
     import_tokenizer(source, folder, config)
     write_json(folder / CONFIG, config)
-    yield from _place(weights, folder, label, handle)
+    yield from _place(stored, folder, label, handle)
     _check_weights(source, folder, str(config["model_type"]))
-    yield from pack_weights(FolderSource(Checkpoint(folder)), config, folder, label, handle)
-    parameters = sum(entry.elements for entry in weights.entries)
+    yield from pack_weights(FolderSource(Checkpoint(folder)), config, folder, label, handle, weights=weights)
+    parameters = sum(entry.elements for entry in stored.entries)
     return Imported(str(config["model_type"]), parameters, source.resolve().name)
 
 

@@ -55,7 +55,9 @@ def storage_dtype(weights: Sequence[Weight]) -> str:
     return "float16" if largest.tensor.ggml_type is GGMLQuantizationType.F16 else "bfloat16"
 
 
-def import_gguf(source: Path, folder: Path, label: str, handle: RequestHandle) -> Generator[Step, None, Imported]:
+def import_gguf(
+    source: Path, folder: Path, label: str, handle: RequestHandle, *, weights: str = ""
+) -> Generator[Step, None, Imported]:
     """Write the model in a GGUF file into an empty folder, in the layout of transformers.
 
     Args:
@@ -63,6 +65,7 @@ def import_gguf(source: Path, folder: Path, label: str, handle: RequestHandle) -
         folder: Where to; it is left half-filled on an error.
         label: The model's name in progress sentences.
         handle: Cancels.
+        weights: How they are to be held, one of `engine.formats.WEIGHTS`; "" takes what suits the device.
 
     Raises:
         BadModelFile, UnsupportedModel: See `open_gguf`, `config_of`, `weights_of` and `build_tokenizer`.
@@ -73,18 +76,18 @@ def import_gguf(source: Path, folder: Path, label: str, handle: RequestHandle) -
     yield Step(LoadStage.IMPORT, 0, 0, f"Reading {label}")
     with open_gguf(source) as file:
         config = config_of(file)
-        weights = weights_of(file, config)
-        dtype = storage_dtype(weights)
-        entries = [TensorEntry(weight.name, _HF_NAME[dtype], weight.shape) for weight in weights]
+        stored = weights_of(file, config)
+        dtype = storage_dtype(stored)
+        entries = [TensorEntry(weight.name, _HF_NAME[dtype], weight.shape) for weight in stored]
         # The weights as they are, and at most one byte each in packed form.
         need_room(folder, sum(entry.nbytes + entry.elements for entry in entries), f"import {label}")
         _write_tokenizer(file, folder)
         _write_configs(file.metadata, config, dtype, folder)
         stop_if_cancelled(handle)
-        report = _Report(label, sum(weight.tensor.blocks.nbytes for weight in weights), handle)
-        yield from _write_weights(weights, entries, folder, report)
-        yield from pack_weights(GgufSource(weights), config, folder, label, handle)
-        parameters = sum(weight.elements for weight in weights)
+        report = _Report(label, sum(weight.tensor.blocks.nbytes for weight in stored), handle)
+        yield from _write_weights(stored, entries, folder, report)
+        yield from pack_weights(GgufSource(stored), config, folder, label, handle, weights=weights)
+        parameters = sum(weight.elements for weight in stored)
         return Imported(config["model_type"], parameters, file.metadata.text("general.name", ""))
 
 

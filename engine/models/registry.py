@@ -11,8 +11,9 @@ from typing import Final
 
 from engine.atomic import write_atomically
 from engine.chat import RequestHandle
-from engine.errors import EngineError, ModelNotFound
+from engine.errors import BadRequest, EngineError, ModelNotFound
 from engine.events import LoadStage
+from engine.formats import WEIGHTS
 from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.choices import ModelChoices, read_choices, write_choices
 from engine.models.files import folder_bytes, link_or_copy, os_errors, sha256_steps
@@ -51,7 +52,8 @@ class ModelEntry:
         source: Name of the file or folder it was made from.
         source_sha256: Of that file, or of all its parts one after the other; empty for a folder of safetensors.
         default: Whether it is loaded when none is named.
-        weights: As its manifest says.
+        origin, licence, weights: As its manifest says.
+        choices: What the person chose for it.
     """
 
     name: str
@@ -63,7 +65,10 @@ class ModelEntry:
     source: str
     source_sha256: str
     default: bool
+    origin: str = ""
+    licence: str = ""
     weights: str = ""
+    choices: ModelChoices = field(default_factory=ModelChoices)
 
 
 class Registry:
@@ -152,7 +157,9 @@ class Registry:
         handle: RequestHandle,
         name: str | None = None,
         label: str | None = None,
+        *,
         keep_source: bool = False,
+        weights: str = "",
     ) -> Generator[Step, None, ModelEntry]:
         """Import a GGUF file, any part of a GGUF model in several, the folder of one, or a Hugging Face folder.
 
@@ -164,6 +171,7 @@ class Registry:
             name: In the registry; None makes one from the source's name.
             label: For people; None takes what the model calls itself.
             keep_source: Keep the file in the model folder.
+            weights: How they are to be held, one of `engine.formats.WEIGHTS`; "" takes what suits the device.
 
         Raises:
             ModelNotFound: There is no such file or folder.
@@ -171,18 +179,20 @@ class Registry:
             EngineError: The name cannot be used, or the disk refused.
         """
         self._check_free(name)
+        _check_weights(weights)
         with os_errors("import the model", self.models_dir):
             source = _entrance(source.expanduser())
             sha256 = yield from _checksum(source, label or source.name, handle)
-            known = self._by_checksum(sha256) if name is None else None
+            known = self._by_checksum(sha256, weights) if name is None else None
             if known is not None:
                 return known
             chosen = name or free_name(self.models_dir, _title(source))
             with unfinished_folder(self.models_dir) as folder:
-                imported = yield from _import(source, folder, label or source.name, handle)
+                imported = yield from _import(source, folder, label or source.name, handle, weights)
                 if keep_source:
                     yield from _keep(source, folder, handle)
                 title = label or imported.title.strip() or _title(source)
+                imported = replace(imported, weights=weights or imported.weights)
                 publish(
                     folder, _manifest(imported, folder, name=chosen, label=title, source=source.name, sha256=sha256)
                 )
@@ -194,9 +204,9 @@ class Registry:
             if (self.models_dir / name).exists():
                 raise NameTaken(name)
 
-    def _by_checksum(self, sha256: str) -> ModelEntry | None:
+    def _by_checksum(self, sha256: str, weights: str) -> ModelEntry | None:
         same = (entry for entry in self.entries() if sha256 and entry.source_sha256 == sha256)
-        return next(same, None)
+        return next((entry for entry in same if weights in ("", entry.weights)), None)
 
     def _default_name(self, names: Sequence[str]) -> str:
         """The one that was chosen, else Loquat's own, else whichever there is."""
@@ -222,17 +232,28 @@ def _entry(folder: Path, manifest: Manifest, default: str) -> ModelEntry:
         source=manifest.source,
         source_sha256=manifest.source_sha256,
         default=folder.name == default,
+        origin=manifest.origin,
+        licence=manifest.licence,
         weights=manifest.weights,
+        choices=choices,
     )
 
 
-def _import(source: Path, folder: Path, label: str, handle: RequestHandle) -> Generator[Step, None, Imported]:
+def _check_weights(weights: str) -> None:
+    if weights not in ("", *WEIGHTS):
+        known = ", ".join(WEIGHTS)
+        raise BadRequest(f"Weights cannot be held as {weights!r}; choose one of {known}.")
+
+
+def _import(
+    source: Path, folder: Path, label: str, handle: RequestHandle, weights: str
+) -> Generator[Step, None, Imported]:
     # Imported here: packing needs torch, which takes seconds, and a list of models does not need it.
     from engine.models.import_folder import import_folder
     from engine.models.import_gguf import import_gguf
 
     importer = import_folder if source.is_dir() else import_gguf
-    return (yield from importer(source, folder, label, handle))
+    return (yield from importer(source, folder, label, handle, weights=weights))
 
 
 def _title(source: Path) -> str:
@@ -292,4 +313,5 @@ def _manifest(imported: Imported, folder: Path, *, name: str, label: str, source
         source=source,
         source_sha256=sha256,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        weights=imported.weights,
     )
