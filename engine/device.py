@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import psutil
 import torch
@@ -12,6 +14,8 @@ from engine.config import EngineConfig
 from engine.errors import BadRequest
 from engine.formats import Choosy, Format, choose_format
 
+_NONE: Final[Mapping[str, str]] = {}
+_GPU_NAMES: Final = {"cuda": "GPU", "mps": "Apple GPU"}
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -34,20 +38,23 @@ class DeviceChoice:
     reason: str
 
 
-def choose_device(config: EngineConfig, model: Choosy | None = None) -> DeviceChoice:
+def choose_device(config: EngineConfig, model: Choosy | None = None, failed: Mapping[str, str] = _NONE) -> DeviceChoice:
     """The device the configuration asks for, or the best there is (CUDA, then MPS, then CPU).
 
     Args:
         config: What is asked for.
         model: Which model, for the format that was chosen for it; None goes by the device alone.
+        failed: Kinds of devices to leave alone, and why: the CPU takes the place of one, and its reason says so. A
+            dtype that was set for that device is then left to Loquat.
 
     Raises:
         BadRequest: The device asked for is not on this machine, or has no such format.
     """
-    name, reason = _device_name(config.device)
+    name, reason = _device_name(config.device, failed)
     threads, threads_reason = choose_threads(config.threads)
     bfloat16 = name != "cuda" or torch.cuda.is_bf16_supported()
-    chosen, _ = choose_format(name, config.dtype, bfloat16=bfloat16, model=model)
+    wanted = "auto" if config.device in failed else config.dtype
+    chosen, _ = choose_format(name, wanted, bfloat16=bfloat16, model=model)
     if name == "cpu":
         reason = f"{threads_reason} · {reason}"
     return DeviceChoice(torch.device(name), chosen, _DTYPES[chosen.compute], threads, reason)
@@ -71,18 +78,26 @@ def _usable_cpus() -> int:
     return os.cpu_count() or 1
 
 
-def _device_name(wanted: str) -> tuple[str, str]:
-    cuda, mps = torch.cuda.is_available(), torch.backends.mps.is_available()
-    available = {"cuda": cuda, "mps": mps, "cpu": True}
+def _device_name(wanted: str, failed: Mapping[str, str]) -> tuple[str, str]:
+    available: dict[str, Callable[[], bool]] = {
+        "cuda": torch.cuda.is_available,
+        "mps": torch.backends.mps.is_available,
+        "cpu": lambda: True,
+    }
+    if wanted in failed:
+        return "cpu", _instead(wanted, failed)
     if wanted != "auto":
-        if not available[wanted]:
+        if not available[wanted]():
             raise BadRequest(f"This machine has no {wanted} device; choose another one or leave the choice to Loquat.")
         return wanted, "as set"
-    if cuda:
-        return "cuda", torch.cuda.get_device_name(0)
-    if mps:
-        return "mps", "Apple GPU"
-    return "cpu", "no CUDA device found"
+    best = next(name for name in available if name not in failed and available[name]())
+    if best != "cpu":
+        return best, torch.cuda.get_device_name(0) if best == "cuda" else "Apple GPU"
+    return "cpu", _instead(next(iter(failed)), failed) if failed else "no CUDA device found"
+
+
+def _instead(kind: str, failed: Mapping[str, str]) -> str:
+    return f"the {_GPU_NAMES.get(kind, kind)} failed: {failed[kind]}"
 
 
 def _plural(count: int, noun: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,12 +15,14 @@ import torch
 from engine.ahead import prefill_ahead
 from engine.chat import ChatRequest, RequestHandle
 from engine.config import EngineConfig
-from engine.errors import DoesNotFit, ModelNotFound
+from engine.device_faults import DeviceFaults, fault_words, is_device_fault
+from engine.errors import DeviceFailed, DoesNotFit, ModelNotFound
 from engine.events import ChatEvent, Compared, CompareProgress, ModelInfo, Previewed
 from engine.explain.experiment import TOKENS, compare
 from engine.explain.explainer import Explainer
 from engine.explain.measure import machine_profile
 from engine.explain.profile import MachineProfile
+from engine.heap import release_memory
 from engine.loader import LoadedModel, load_model
 from engine.models.progress import stop_if_cancelled
 from engine.models.registry import ModelEntry
@@ -44,6 +47,7 @@ class Engine:
         self._explainer = Explainer(clock)
         self._model: LoadedModel | None = None
         self._entry: ModelEntry | None = None
+        self._faults = DeviceFaults()
 
     def load(
         self,
@@ -69,7 +73,8 @@ class Engine:
         with self._explainer.loading():
             self.unload()
             self._config = config or self._config
-            self._model = load_model(entry, self._config, self._cache_folder, wait=wait, poll=poll)
+            self._model = load_model(entry, self._config, self._cache_folder, wait=wait, poll=poll, faults=self._faults)
+            release_memory()  # of what was read to be converted
         self._entry = entry
         return self._model.info
 
@@ -92,7 +97,9 @@ class Engine:
         """Save the conversations' caches and give the model's memory back."""
         if self._model is not None:
             self._model.store.close()
-        self._model = None
+            self._model = None
+            gc.collect()  # parts of a model of transformers know one another
+            release_memory()
 
     def stream(
         self, request: ChatRequest, handle: RequestHandle | None = None, *, traced: bool = True
@@ -113,7 +120,7 @@ class Engine:
         """
         model = self._loaded()
         notes = self._explainer.begin(model, request) if traced else None
-        with _memory_guarded(model):
+        with self._guarded(model):
             yield from Turn(model, request, handle or RequestHandle(request.id), self._clock, notes).run()
         if request.reuse:
             model.store.end(request.conversation_id)
@@ -128,7 +135,7 @@ class Engine:
             DoesNotFit: Memory ran out.
         """
         model = self._loaded()
-        with _memory_guarded(model):
+        with self._guarded(model):
             return prefill_ahead(model, request, handle, between)
 
     def preview(self, request: ChatRequest) -> Previewed:
@@ -148,7 +155,7 @@ class Engine:
             DoesNotFit: Memory ran out.
         """
         model = self._loaded()
-        with _memory_guarded(model):
+        with self._guarded(model):
             return make_title(model, request, stop)
 
     def compare_cache(
@@ -164,7 +171,7 @@ class Engine:
             DoesNotFit: Memory ran out.
         """
         model = self._loaded()
-        with _memory_guarded(model):
+        with self._guarded(model):
             yield from compare(model, request, handle, tokens)
 
     def profile(self, stop: Callable[[], bool] = lambda: False) -> MachineProfile | None:
@@ -175,13 +182,18 @@ class Engine:
             DoesNotFit: Memory ran out.
         """
         model = self._loaded()
-        with _memory_guarded(model):
+        with self._guarded(model):
             return machine_profile(model, self._cache_folder, stop)
 
     @property
     def loaded(self) -> str:
         """The name of the loaded model; empty if there is none."""
         return self._entry.name if self._model is not None and self._entry is not None else ""
+
+    @property
+    def info(self) -> ModelInfo | None:
+        """What is known of the loaded model; None if there is none."""
+        return self._model.info if self._model is not None else None
 
     @property
     def kv_bytes(self) -> int:
@@ -199,24 +211,34 @@ class Engine:
         if self._model is not None:
             self._model.store.forget(conversation_id)
 
+    @contextlib.contextmanager
+    def _guarded(self, model: LoadedModel) -> Iterator[None]:
+        """Free all caches when memory runs out, leave a device that fails, and say so."""
+        try:
+            yield
+        except (MemoryError, RuntimeError) as error:
+            if _out_of_memory(error):
+                model.store.drop_memory()
+                sentence = "Memory ran out; the caches of all chats were freed, so asking again may work."
+                raise DoesNotFit(sentence, repr(error)) from error
+            if not is_device_fault(model.info.device, error):
+                raise
+            self._faults.note(model.info.device, error)
+            raise self._moved(error) from error
+
+    def _moved(self, error: Exception) -> DeviceFailed:
+        """Load the model on the device behind the one that failed, whose memory, caches included, is lost."""
+        entry, self._model = self._entry, None
+        if entry is not None:
+            self.load(entry)
+        return DeviceFailed(
+            f"The GPU failed ({fault_words(error)}); the model now runs on the CPU, so ask again.", repr(error)
+        )
+
     def _loaded(self) -> LoadedModel:
         if self._model is None:
             raise ModelNotFound("No model is loaded; choose one first.")
         return self._model
-
-
-@contextlib.contextmanager
-def _memory_guarded(model: LoadedModel) -> Iterator[None]:
-    """Free all caches when memory runs out, and say so."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:
-        if not _out_of_memory(error):
-            raise
-        model.store.drop_memory()
-        raise DoesNotFit(
-            "Memory ran out; the caches of all chats were freed, so asking again may work.", repr(error)
-        ) from error
 
 
 def _out_of_memory(error: Exception) -> bool:

@@ -51,6 +51,10 @@ class DoesNotFit(EngineError):
     """The model or its cache needs more memory than is allowed."""
 
 
+class DeviceFailed(EngineError):
+    """The device that the model ran on failed; the model was moved to another one."""
+
+
 class ContextFull(EngineError):
     """The prompt is longer than the context the model can hold."""
 

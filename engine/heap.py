@@ -6,6 +6,8 @@ import ctypes
 import sys
 from collections.abc import Callable
 
+import torch
+
 
 def _find_trim() -> Callable[[int], int] | None:
     """The malloc_trim of glibc, the one C library that keeps freed buffers of a cache's size to itself."""
@@ -22,3 +24,12 @@ def release_freed_memory() -> None:
     """Let the system have what caches left behind; some milliseconds, so only after caches were dropped."""
     if _trim is not None:
         _trim(0)
+
+
+def release_memory() -> None:
+    """Give back what a model held, on every device; after one was unloaded, or loaded by way of a larger form."""
+    release_freed_memory()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    elif torch.backends.mps.is_available():
+        torch.mps.empty_cache()

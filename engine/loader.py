@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -14,6 +16,7 @@ import torch
 from engine.budget import cache_budget, floats_fit, footprint_of, plan_load, runnable
 from engine.config import EngineConfig
 from engine.device import DeviceChoice, choose_device
+from engine.device_faults import DeviceFaults, is_device_fault
 from engine.events import ModelInfo
 from engine.explain.plan import memory_base
 from engine.generate import ChunkPacer
@@ -25,6 +28,8 @@ from engine.models.registry import ModelEntry
 from engine.prompt import PromptBuilder, load_prompt_builder
 from engine.runner import AnyRunner
 from engine.runners import Choice, Warmup, choose_runner
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,9 @@ def load_model(
     *,
     wait: bool = True,
     poll: Callable[[], None] = lambda: None,
+    faults: DeviceFaults | None = None,
 ) -> LoadedModel:
-    """Load a model for this machine.
+    """Load a model for this machine; where its device fails, on the CPU, and `device_reason` says why.
 
     Args:
         entry: Which one.
@@ -56,14 +62,37 @@ def load_model(
         wait: Wait for kernels to be compiled, which takes a while on the first start; False loads what can answer at
             once, and `pending` tells when a second load will find the kernels.
         poll: Called between two steps and between two tensors; what it raises ends the load.
+        faults: Devices that failed before; one that fails now is noted there.
 
     Raises:
         DoesNotFit: It needs more memory than is allowed; nothing was loaded.
         EngineError: The device, the tokenizer or the weights are not to be had.
     """
     poll()
+    faults = faults or DeviceFaults()
+    load = partial(_load_on, entry=entry, config=config, cache_folder=cache_folder, wait=wait, poll=poll)
+    choice = choose_device(config, entry, faults.known)
+    try:
+        return load(choice)
+    except (RuntimeError, AssertionError) as error:
+        if not is_device_fault(choice.device.type, error):
+            raise
+        _log.warning("The %s device failed while a model was loaded.", choice.device.type, exc_info=True)
+        faults.note(choice.device.type, error)
+    # Here, where the error is gone, and with it all that was half loaded.
+    return load(choose_device(config, entry, faults.known))
+
+
+def _load_on(
+    choice: DeviceChoice,
+    *,
+    entry: ModelEntry,
+    config: EngineConfig,
+    cache_folder: Path,
+    wait: bool,
+    poll: Callable[[], None],
+) -> LoadedModel:
     began = time.perf_counter()
-    choice = choose_device(config, entry)
     torch.set_num_threads(choice.threads)
     prompt = load_prompt_builder(entry.folder)
     poll()

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Final
 from engine.chat import ChatRequest, Message, RequestHandle, after_reply
 from engine.commands import Command, CommandQueue
 from engine.config import EngineConfig
-from engine.errors import BadRequest, Cancelled, EngineError
+from engine.errors import BadRequest, Cancelled, DeviceFailed, EngineError
 from engine.events import (
     UPGRADE,
+    ChatEvent,
     Checked,
     CheckProgress,
     Event,
@@ -322,7 +323,7 @@ class Worker:
             yield from self._remote.stream(request, handle)
             return
         self._upgrade()
-        for event in self._the_engine().stream(request, handle):
+        for event in self._watched(self._the_engine().stream(request, handle)):
             yield event
             self._idle.serve_preview()
             if isinstance(event, Finished) and request.reuse:
@@ -333,7 +334,21 @@ class Worker:
             raise Cancelled
         engine = self._on_this_machine()
         self._upgrade()
-        yield from engine.stream(request, handle, traced=False)  # no program is told of traces
+        # No program is told of traces.
+        yield from self._watched(engine.stream(request, handle, traced=False))
+
+    def _watched(self, events: Iterator[ChatEvent]) -> Iterator[ChatEvent]:
+        """The same events; where the device fails and the model moves to another one, that is told too."""
+        try:
+            yield from events
+        except DeviceFailed:
+            self._tell_moved()
+            raise
+
+    def _tell_moved(self) -> None:
+        self.info = self._the_engine().info
+        if self.info is not None:
+            self._emit(Loaded(UPGRADE, self.info))
 
     def _upgrade(self) -> None:
         """Change over to the compiled kernels once they are ready, but not in the middle of a reply."""

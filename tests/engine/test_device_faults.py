@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.chat import ChatRequest, Message
+from engine.config import GREEDY, EngineConfig
+from engine.device import DeviceChoice, choose_device
+from engine.device_faults import DeviceFaults, fault_words, is_device_fault
+from engine.engine import Engine
+from engine.errors import DeviceFailed
+from engine.events import Finished
+from engine.formats import choose_format
+from engine.models.registry import ModelEntry
+from tests.tiny_models import make_tiny_model
+
+SHORT = dataclasses.replace(GREEDY, max_tokens=6)
+CPU = EngineConfig(device="cpu", dtype="float32", threads=1, save_caches=False)
+
+
+@pytest.fixture
+def entry(tmp_path: Path) -> ModelEntry:
+    folder = make_tiny_model("llama", tmp_path / "tiny")
+    return ModelEntry("tiny", "Tiny", folder, "llama", 1, 1, "", "", True)
+
+
+def absent_gpu() -> DeviceChoice:
+    """A device that this machine's torch cannot use: every computation on it fails as a broken driver does."""
+    chosen, _ = choose_format("mps", "float32")
+    return DeviceChoice(torch.device("mps"), chosen, torch.float32, 1, "Apple GPU")
+
+
+def ask(engine: Engine) -> Finished:
+    request = ChatRequest("r", (Message("user", "hello"),), SHORT)
+    last = list(engine.stream(request))[-1]
+    assert isinstance(last, Finished)
+    return last
+
+
+@pytest.mark.expects_log("The mps device failed while a model was loaded")
+def test_a_device_that_fails_at_load_gives_way_to_the_cpu_and_says_why(
+    entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if torch.backends.mps.is_available():
+        pytest.skip("this machine has the device that stands for a broken one here")
+    real = choose_device
+
+    def best_is_broken(config: EngineConfig, model: object = None, failed: dict[str, str] = {}) -> DeviceChoice:  # noqa: B006
+        return real(config, model, failed) if "mps" in failed else absent_gpu()
+
+    monkeypatch.setattr("engine.loader.choose_device", best_is_broken)
+    engine = Engine(EngineConfig(dtype="float32", threads=1, save_caches=False), tmp_path / "cache")
+    info = engine.load(entry)
+    assert info.device == "cpu"
+    assert "the Apple GPU failed: " in info.device_reason
+    assert ask(engine).stats.completion_tokens > 0
+    assert engine.load(entry).device == "cpu", "what failed once is not tried again"
+
+
+def test_a_device_that_fails_in_an_answer_moves_the_model_and_says_to_ask_again(
+    entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(CPU, tmp_path / "cache")
+    before = engine.load(entry)
+    wanted = ask(engine)
+    model = engine._model
+    assert model is not None
+    monkeypatch.setattr(type(model.runner), "decode", _broken)
+    object.__setattr__(model.info, "device", "cuda")
+    with pytest.raises(
+        DeviceFailed, match=r"GPU failed \(CUDA error: an illegal memory access .*\); .* ask again"
+    ):
+        ask(engine)
+    monkeypatch.undo()
+    assert engine.info is not None
+    assert engine.info.name == before.name
+    assert engine.info.device == "cpu"
+    again = ask(engine)
+    assert again.token_ids == wanted.token_ids
+
+
+def _broken(*_: object) -> None:
+    raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered\nmore", 700)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "is_fault"),
+    [
+        ("cpu", RuntimeError("CUDA error: nothing"), False),
+        ("cuda", RuntimeError("mat1 and mat2 shapes cannot be multiplied"), False),
+        ("cuda", RuntimeError("Found no NVIDIA driver on your system."), True),
+        ("cuda", AssertionError("Torch not compiled with CUDA enabled"), True),
+        ("cuda", torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"), True),
+        ("mps", NotImplementedError("The operator 'aten::x' is not currently implemented for the MPS device."), True),
+        ("cuda", ValueError("CUDA"), False),
+    ],
+)
+def test_only_errors_of_the_device_count_as_its_faults(kind: str, error: Exception, is_fault: bool) -> None:
+    assert is_device_fault(kind, error) is is_fault
+
+
+def test_what_a_driver_says_becomes_one_short_phrase() -> None:
+    assert fault_words(torch.OutOfMemoryError("CUDA out of memory")) == "its memory ran out"
+    assert fault_words(RuntimeError("Found no driver. Get one.\nSecond line")) == "Found no driver"
+    assert len(fault_words(RuntimeError("x" * 900))) < 130
+    assert fault_words(RuntimeError()) == "RuntimeError"
+
+
+def test_a_device_that_was_asked_for_and_failed_is_named_and_its_dtype_is_dropped() -> None:
+    faults = DeviceFaults()
+    faults.note("cuda", RuntimeError("CUDA error: unspecified launch failure"))
+    choice = choose_device(EngineConfig(device="cuda", dtype="nf4"), failed=faults.known)
+    assert (choice.device.type, choice.format.name) == ("cpu", "int4")
+    assert choice.reason.endswith("the GPU failed: CUDA error: unspecified launch failure")
