@@ -37,7 +37,6 @@ from engine.events import (
 from engine.idle import IdleWork
 from engine.keys import Keys
 from engine.kv_folder import FOLDER, forget_everywhere
-from engine.models.listing import listed
 from engine.models.progress import as_events
 from engine.paths import Paths
 from engine.remote.servers import FILE, RemoteServer, find_model, model_names, read_servers
@@ -363,6 +362,8 @@ class Worker:
         return self._engine if self._remote is None else None
 
     def _models_listed(self, handle: RequestHandle) -> ModelsListed:
+        from engine.models.listing import listed
+
         models = list(listed(self._registry().entries()))
         for server in self._servers():
             models += [InstalledModel(server.name_of(m), m, 0, 0, False, server.name) for m in server.models]
