@@ -63,6 +63,8 @@ class Toy:
             made.mkdir(parents=True)
         for name in SCRIPTS:
             shutil.copy(ROOT / "packaging" / name, self.root / "packaging" / name)
+        (self.root / "engine").mkdir()
+        shutil.copy(ROOT / "engine" / "system_libraries.py", self.root / "engine" / "system_libraries.py")
         (self.root / "app" / "__init__.py").touch()
         (self.root / "app" / "__main__.py").write_text(PROGRAM)
         (self.root / "pytest.py").write_text(PROGRAM)  # stands in for the real one, found first by -m
@@ -219,7 +221,7 @@ def test_a_broken_environment_is_repaired(toy: Toy) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems bring what Qt needs")
 def test_a_missing_system_library_stops_the_window_alone(toy: Toy) -> None:
-    table = toy.root / "packaging" / "system_libraries.py"
+    table = toy.root / "engine" / "system_libraries.py"
     entry = 'CORE["libnowhere.so.9"] = ("libnowhere9", "nowhere", "nowhere")\nXCB = {'
     table.write_text(table.read_text().replace("XCB = {", entry, 1))
     code, out, error = toy.run("run")
