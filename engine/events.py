@@ -28,6 +28,7 @@ class LoadStage(StrEnum):
     """The long steps before a model can answer, in order."""
 
     DOWNLOAD = "download"
+    VERIFY = "verify"  # what was downloaded, where that is a step of its own
     IMPORT = "import"
     LOAD = "load"
     CONNECT = "connect"  # to a server, in place of all the others

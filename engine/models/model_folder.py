@@ -119,7 +119,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 def unfinished_folder(models_dir: Path) -> Iterator[Path]:
     """An empty folder beside the models, on the same disk; gone when the block ends, unless it was published."""
     models_dir.mkdir(parents=True, exist_ok=True)
-    _sweep(models_dir)
+    sweep(models_dir)
     folder = models_dir / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
     folder.mkdir()
     try:
@@ -128,7 +128,7 @@ def unfinished_folder(models_dir: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _sweep(models_dir: Path) -> None:
+def sweep(models_dir: Path) -> None:
     """Remove what a killed process left behind."""
     for folder in models_dir.glob(f"{UNFINISHED}*"):
         owner = folder.name.removeprefix(UNFINISHED).partition("-")[0]
@@ -158,8 +158,13 @@ def publish(folder: Path, manifest: Manifest) -> Path:
     return target
 
 
-def discard(folder: Path) -> None:
-    """Remove a model folder: out of sight in one step, then file by file."""
-    grave = folder.parent / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
+def discard(folder: Path, models_dir: Path | None = None) -> None:
+    """Remove a folder: out of sight in one step, then file by file; what a kill leaves of it is swept later.
+
+    Args:
+        folder: Of a model, or one on the same disk.
+        models_dir: Where the models lie; None for a model's own folder.
+    """
+    grave = (models_dir or folder.parent) / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
     folder.rename(grave)
     shutil.rmtree(grave)

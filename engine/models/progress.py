@@ -22,12 +22,16 @@ class Step:
         done: Bytes done.
         total: Bytes in all; 0 when not known.
         sentence: For people: "Downloading SmolLM2 135M Instruct: 40 of 98 MB".
+        rate: Bytes per second lately; None where that is not measured.
+        left_s: Seconds until the end at this rate; None where that cannot be told.
     """
 
     stage: LoadStage
     done: int
     total: int
     sentence: str
+    rate: float | None = None
+    left_s: float | None = None
 
 
 def as_events(handle: RequestHandle, steps: Generator[Step, None, Result]) -> Generator[Event, None, Result]:

@@ -160,6 +160,8 @@ class Registry:
         *,
         keep_source: bool = False,
         weights: str = "",
+        origin: str = "",
+        licence: str = "",
     ) -> Generator[Step, None, ModelEntry]:
         """Import a GGUF file, any part of a GGUF model in several, the folder of one, or a Hugging Face folder.
 
@@ -172,6 +174,7 @@ class Registry:
             label: For people; None takes what the model calls itself.
             keep_source: Keep the file in the model folder.
             weights: How they are to be held, one of `engine.formats.WEIGHTS`; "" takes what suits the device.
+            origin, licence: Where it was downloaded from and under which licence, for its manifest.
 
         Raises:
             ModelNotFound: There is no such file or folder.
@@ -193,9 +196,8 @@ class Registry:
                     yield from _keep(source, folder, handle)
                 title = label or imported.title.strip() or _title(source)
                 imported = replace(imported, weights=weights or imported.weights)
-                publish(
-                    folder, _manifest(imported, folder, name=chosen, label=title, source=source.name, sha256=sha256)
-                )
+                manifest = _manifest(imported, folder, name=chosen, label=title, source=source.name, sha256=sha256)
+                publish(folder, replace(manifest, origin=origin, licence=licence))
         return self.find(chosen)
 
     def _check_free(self, name: str | None) -> None:
