@@ -23,6 +23,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from engine.chat import RequestHandle
 from engine.errors import BadModelFile, Cancelled, DiskFull, EngineError, UnsupportedModel
 from engine.models import import_gguf as importer
+from engine.models import weight_files
 from engine.models.files import need_room
 from engine.models.gguf_config import config_of
 from engine.models.gguf_parts import open_gguf
@@ -202,8 +203,8 @@ def test_the_tokenizer_template_and_end_tokens_come_along(tiny_model: TinyModel,
 def test_large_models_are_stored_in_16_bits_and_in_shards(
     tiny_model: TinyModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importer, "_SMALL_MODEL", 1)
-    monkeypatch.setattr(importer, "SHARD_BYTES", 50_000)
+    monkeypatch.setattr(importer, "SMALL_MODEL", 1)
+    monkeypatch.setattr(weight_files, "SHARD_BYTES", 50_000)
     source = tiny_model("llama")
     run_import(write_gguf(source, tmp_path / "tiny.gguf"), tmp_path / "model")
     index = json.loads((tmp_path / "model" / "model.safetensors.index.json").read_text())
@@ -221,7 +222,7 @@ def test_large_models_are_stored_in_16_bits_and_in_shards(
 def test_bfloat16_rounds_as_torch_does() -> None:
     bits = np.random.default_rng(0).integers(0, 2**32, 100_000, np.uint32)
     values = np.concatenate([bits.view(np.float32), np.float32([0, -0.0, np.inf, -np.inf, 3.4e38])])
-    ours = torch.from_numpy(importer._bfloat16(values).view(np.int16)).view(torch.bfloat16)
+    ours = torch.from_numpy(weight_files._bfloat16(values).view(np.int16)).view(torch.bfloat16)
     theirs = torch.from_numpy(values).to(torch.bfloat16)
     number = ~torch.isnan(theirs)
     assert torch.equal(ours[number], theirs[number])
