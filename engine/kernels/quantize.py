@@ -60,6 +60,23 @@ def from_q4_k(blocks: NDArray[np.uint8], rows: int, columns: int) -> QuantizedMa
     return pack(Kind.Q4A, rows, columns, _words(_nibbles(codes)), scales, offsets)
 
 
+def from_codes(
+    kind: Kind, codes: NDArray[np.uint8] | NDArray[np.int8], scales: NDArray[np.float16], offsets: NDArray[np.float16]
+) -> QuantizedMatrix:
+    """Pack codes that were made elsewhere, as they are.
+
+    Args:
+        kind: The format.
+        codes: uint8 (4 bits) or int8 (8 bits), shape [rows, columns], columns a multiple of 32.
+        scales: float16, shape [rows, columns / 32].
+        offsets: As scales; read for Q4A only.
+    """
+    rows, columns = codes.shape
+    blocks = codes.view(np.uint8).reshape(rows, -1, BLOCK)
+    words = _words(blocks if kind is Kind.Q8 else _nibbles(blocks))
+    return pack(kind, rows, columns, words, scales, offsets if kind is Kind.Q4A else None)
+
+
 def quantize_4(weights: NDArray[np.float32]) -> QuantizedMatrix:
     """Quantise floats to Q4A: per block the scale and offset that fit best in the least-squares sense.
 
