@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.config import SamplingParams
-from engine.models.catalogue import DEFAULT_MODEL
+from engine.models.catalogue import find
 from engine.models.model_folder import GENERATION
 from engine.tokenizer import read_json
 
@@ -24,8 +24,9 @@ def own_sampling(folder: Path, name: str = "") -> tuple[tuple[str, float], ...]:
         BadModelFile: The file cannot be read.
     """
     given = read_json(folder / GENERATION)
-    if name == DEFAULT_MODEL.name and not any(key in given for key in _NAMES):
-        return DEFAULT_MODEL.sampling
+    known = find(name)
+    if known is not None and not any(key in given for key in _NAMES):
+        return known.sampling
     if given.get("do_sample") is False:
         return ()
     named = ((name, given.get(name)) for name in _NAMES)

@@ -35,3 +35,9 @@ def test_a_damaged_file_is_said(tmp_path):
     (tmp_path / "generation_config.json").write_text("[1]")
     with pytest.raises(BadModelFile):
         own_sampling(tmp_path)
+
+
+def test_the_catalogue_stands_in_for_a_file_that_says_nothing(tmp_path):
+    assert dict(own_sampling(tmp_path, "qwen3-4b")) == {"temperature": 0.6, "top_k": 20, "top_p": 0.95}
+    (tmp_path / "generation_config.json").write_text(json.dumps({"temperature": 0.3}))
+    assert dict(own_sampling(tmp_path, "qwen3-4b")) == {"temperature": 0.3}
