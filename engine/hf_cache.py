@@ -51,18 +51,18 @@ class HfCache:
 
     Args:
         layers: From `cache_layers`.
-        device: Where the tensors are.
+        devices: Where each layer's tensors are.
 
     Attributes:
         inner: What the model's forward pass takes.
         length: Tokens held; whoever runs the model counts them.
     """
 
-    def __init__(self, layers: list[Any], device: torch.device) -> None:
+    def __init__(self, layers: list[Any], devices: Sequence[torch.device]) -> None:
         self.inner: Any = transformers.DynamicCache()
         self.inner.layers, self.inner.layer_class_to_replicate = layers, None
         self.length = 0
-        self._device = device
+        self._devices = devices
 
     @property
     def layers(self) -> list[Any]:
@@ -132,7 +132,7 @@ class HfCache:
         """
         for n, layer in enumerate(self.layers):
             if isinstance(layer, DynamicLayer) and f"{n}.keys" in tensors and f"{n}.values" in tensors:
-                layer.update(*(tensors[f"{n}.{side}"][None].to(self._device) for side in ("keys", "values")))
+                layer.update(*(tensors[f"{n}.{side}"][None].to(self._devices[n]) for side in ("keys", "values")))
         self._put_states(tensors)
         lengths = {layer.keys.shape[2] for layer in self._attention_layers()}
         if keeps_states(self.layers):
@@ -180,18 +180,26 @@ class HfCache:
         for n, layer in enumerate(self.layers):
             if isinstance(layer, LinearAttentionLayer):
                 for i in range(layer.number_of_states):
-                    self._put_state(layer, i, *(states.get(f"{n}.{kind}.{i}") for kind in ("conv", "recurrent")))
+                    conv, recurrent = (states.get(f"{n}.{kind}.{i}") for kind in ("conv", "recurrent"))
+                    _put_state(layer, i, self._devices[n], conv, recurrent)
 
-    def _put_state(self, layer: Any, index: int, conv: Tensor | None, recurrent: Tensor | None) -> None:  # noqa: ANN401
-        if conv is not None:
-            held = conv[None].to(self._device)
-            LinearAttentionLayer.lazy_initialization(layer, conv_states=held, state_idx=index)
-            layer.conv_states[index].copy_(held)
-        if recurrent is not None:
-            held = recurrent[None].to(self._device)
-            LinearAttentionLayer.lazy_initialization(layer, recurrent_states=held, state_idx=index)
-            layer.recurrent_states[index].copy_(held)
-        layer.has_previous_state[index] = conv is not None or recurrent is not None
+
+def _put_state(
+    layer: Any,  # noqa: ANN401
+    index: int,
+    device: torch.device,
+    conv: Tensor | None,
+    recurrent: Tensor | None,
+) -> None:
+    if conv is not None:
+        held = conv[None].to(device)
+        LinearAttentionLayer.lazy_initialization(layer, conv_states=held, state_idx=index)
+        layer.conv_states[index].copy_(held)
+    if recurrent is not None:
+        held = recurrent[None].to(device)
+        LinearAttentionLayer.lazy_initialization(layer, recurrent_states=held, state_idx=index)
+        layer.recurrent_states[index].copy_(held)
+    layer.has_previous_state[index] = conv is not None or recurrent is not None
 
 
 def _unbounded(layer: Any) -> Any:  # noqa: ANN401

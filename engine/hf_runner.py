@@ -59,7 +59,8 @@ class HfRunner:
         Raises:
             UnsupportedModel: The model keeps something of a kind that is not known.
         """
-        return HfCache(cache_layers(self._model.config), self._device)
+        layers = cache_layers(self._model.config)
+        return HfCache(layers, [self._device_of(n) for n in range(len(layers))])
 
     def restore_cache(self, tensors: Mapping[str, Tensor]) -> HfCache:
         """The cache whose `export` these tensors are; they are copied.
@@ -96,6 +97,15 @@ class HfRunner:
         cache.length += len(ids)
         logits: Tensor = output.logits[0, -keep:].float().cpu()
         return logits
+
+    def _device_of(self, layer: int) -> torch.device:
+        """Where a layer computes, and so keeps its keys and values: all on one device, unless they were spread.
+
+        What was left in RAM computes on the device that leads.
+        """
+        spread: Mapping[str, int | str] = getattr(self._model, "hf_device_map", {})
+        places = {place for name, place in spread.items() if f".{layer}." in f".{name}." and isinstance(place, int)}
+        return torch.device("cuda", places.pop()) if len(places) == 1 else self._device
 
     def _measured_bytes_per_token(self) -> int:
         """Read one token and then another: what grew is what a token costs.
@@ -137,7 +147,12 @@ class HfRunner:
 
 
 def load_hf_runner(
-    folder: Path, choice: DeviceChoice, max_context: int | None = None, *, quantized: str | None = None
+    folder: Path,
+    choice: DeviceChoice,
+    max_context: int | None = None,
+    *,
+    quantized: str | None = None,
+    device_map: Mapping[str, int | str] | None = None,
 ) -> HfRunner:
     """Load a model folder through transformers: safetensors only, no remote code, no network.
 
@@ -146,13 +161,16 @@ def load_hf_runner(
         choice: Where it runs, and the dtype of activations.
         max_context: Limits the context in tokens; None takes the model's own.
         quantized: "nf4" or "int8" quantises the weights by bitsandbytes while they are loaded.
+        device_map: Which part goes where, as accelerate has it; None for all on the device of `choice`.
 
     Raises:
         UnsupportedModel: transformers has no such causal language model, or it is of no known kind.
         BadModelFile: The weights cannot be read, or some are missing.
     """
     try:
-        model, lacking = _from_pretrained(folder, dtype=choice.dtype, **_quantization(quantized, choice))
+        model, lacking = _from_pretrained(
+            folder, dtype=choice.dtype, **_quantization(quantized, choice), **_mapping(device_map)
+        )
     except ValueError as error:
         raise UnsupportedModel(
             f"The model {folder.name} has an architecture that is not supported.", str(error)
@@ -167,7 +185,7 @@ def load_hf_runner(
         )
     if "cache" not in _parameters(model):
         raise UnsupportedModel(f"The model {folder.name} has an architecture that is not supported.", "no cache")
-    placed = model if quantized else model.to(choice.device)
+    placed = model if quantized or device_map else model.to(choice.device)
     return HfRunner(placed.eval(), choice, max_context)
 
 
@@ -214,6 +232,10 @@ def _quantization(name: str | None, choice: DeviceChoice) -> dict[str, Any]:
     make: Any = transformers.BitsAndBytesConfig
     config = make(load_in_8bit=True) if name == "int8" else make(**nf4)
     return {"quantization_config": config, "device_map": {"": choice.device}}
+
+
+def _mapping(device_map: Mapping[str, int | str] | None) -> dict[str, Any]:
+    return {"device_map": dict(device_map)} if device_map else {}
 
 
 def _parameters(model: Any) -> Mapping[str, inspect.Parameter]:  # noqa: ANN401

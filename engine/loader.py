@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from engine.budget import cache_budget, floats_fit, footprint_of, plan_load, runnable
+from engine.budget import cache_budget, floats_fit, footprint_of, runnable
 from engine.config import EngineConfig
 from engine.device import DeviceChoice, choose_device
 from engine.device_faults import DeviceFaults, is_device_fault
@@ -25,6 +25,7 @@ from engine.kv_folder import FOLDER
 from engine.kv_store import KVStore
 from engine.models.own_sampling import own_sampling
 from engine.models.registry import ModelEntry
+from engine.placing import place
 from engine.prompt import PromptBuilder, load_prompt_builder
 from engine.runner import AnyRunner
 from engine.runners import Choice, Warmup, choose_runner
@@ -96,10 +97,13 @@ def _load_on(
     torch.set_num_threads(choice.threads)
     prompt = load_prompt_builder(entry.folder)
     poll()
-    plan = plan_load(entry, choice, config)
+    placed = place(entry, choice, config)
+    choice, plan = placed.choice, placed.plan
     limited = dataclasses.replace(config, max_context=plan.context)
     wait = wait or not floats_fit(entry, choice, limited)  # what answers meanwhile takes more memory
-    chosen = choose_runner(entry.folder, choice, limited, cache_folder, wait=wait, poll=poll)
+    chosen = choose_runner(
+        entry.folder, choice, limited, cache_folder, wait=wait, poll=poll, device_map=placed.device_map
+    )
     poll()
     runner = chosen.runner
     if chosen.format == choice.format.name and choice.format.path == "kernels":
@@ -110,6 +114,7 @@ def _load_on(
         disk = KVDisk(cache_folder / FOLDER, fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
     budget = cache_budget(plan, runner.weight_bytes, config)
     store = KVStore(runner, budget, disk)
+    choice = dataclasses.replace(choice, reason="; ".join(filter(None, (choice.reason, placed.reason))))
     info = _describe(entry, chosen, choice, time.perf_counter() - began, prompt.tokenizer.end_ids)
     footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk, config.kv_dtype)
     memory = memory_base(plan, footprint, runner, budget)

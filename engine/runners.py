@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -76,6 +76,7 @@ def choose_runner(
     *,
     wait: bool,
     poll: Callable[[], None] = lambda: None,
+    device_map: Mapping[str, int | str] | None = None,
 ) -> Choice:
     """Load a model's weights into the fastest runner that knows it.
 
@@ -86,11 +87,14 @@ def choose_runner(
         cache_folder: Where compiled kernels are kept.
         wait: Wait until kernels are compiled, rather than answer through torch meanwhile.
         poll: Called before each tensor that is read, and while kernels are waited for; what it raises ends the load.
+        device_map: Which part of it goes where, for a model that no single device holds; only transformers runs that.
 
     Raises:
         UnsupportedModel: No runner knows the architecture.
         BadModelFile: The weights cannot be read.
     """
+    if device_map:
+        return _transformers(folder, choice, config, "through transformers", device_map)
     if choice.format.path == "bitsandbytes":
         return _transformers(folder, choice, config, f"{choice.format.words} by bitsandbytes")
     why_not = ""
@@ -197,11 +201,17 @@ def _pack_and_keep(
     return load_packed(path, decoder)
 
 
-def _transformers(folder: Path, choice: DeviceChoice, config: EngineConfig, reason: str) -> Choice:
+def _transformers(
+    folder: Path,
+    choice: DeviceChoice,
+    config: EngineConfig,
+    reason: str,
+    device_map: Mapping[str, int | str] | None = None,
+) -> Choice:
     from engine.hf_runner import load_hf_runner
 
     quantized = choice.format.name if choice.format.path == "bitsandbytes" else None
-    runner = load_hf_runner(folder, choice, config.max_context, quantized=quantized)
+    runner = load_hf_runner(folder, choice, config.max_context, quantized=quantized, device_map=device_map)
     problem = _kv_problem("transformers", choice, config)
     return Choice(runner, quantized or _dtype_name(choice), _joined(reason, problem))
 
