@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
+from engine.own_command import is_frozen
+
 OVERRIDE = "LOQUAT_HOME"
+PORTABLE = "loquat-data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +43,31 @@ class Paths:
 
 
 def default_paths() -> Paths:
-    """The platform's directories, or all below the folder that LOQUAT_HOME names."""
+    """The platform's directories, or all below one folder: that of LOQUAT_HOME, or `loquat-data` beside the program."""
     override = os.environ.get(OVERRIDE)
-    if override:
-        home = Path(override).expanduser().resolve()
+    home = Path(override).expanduser().resolve() if override else portable_folder()
+    if home is not None:
         return Paths(home / "data", home / "config", home / "cache", home / "logs")
     dirs = platformdirs.PlatformDirs("loquat", appauthor=False)
     return Paths(dirs.user_data_path, dirs.user_config_path, dirs.user_cache_path, dirs.user_log_path)
+
+
+def portable_folder() -> Path | None:
+    """The folder `loquat-data` beside the installed program, which holds everything if it is there.
+
+    None where there is no such folder, in a checkout, and where LOQUAT_HOME says otherwise.
+    """
+    if not is_frozen() or os.environ.get(OVERRIDE):
+        return None
+    folder = program_folder() / PORTABLE
+    return folder if folder.is_dir() else None
+
+
+def program_folder() -> Path:
+    """Where the installed program lies as a person sees it: beside an AppImage or a Mac's bundle, not inside it."""
+    appimage = os.environ.get("APPIMAGE")
+    if appimage:
+        return Path(appimage).resolve().parent
+    program = Path(sys.executable).resolve()
+    inside_bundle = program.parent.parts[-2:] == ("Contents", "MacOS")
+    return program.parents[3] if inside_bundle else program.parent

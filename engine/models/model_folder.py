@@ -8,7 +8,7 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,13 +106,32 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a model folder; None where there is none that this version understands."""
+    """The manifest of a model folder; None where there is none that this version understands.
+
+    What a newer version added to the same layout is passed over.
+    """
+    value = _manifest_values(folder)
+    if value.get("format") != FORMAT:
+        return None
+    known = {field.name for field in fields(Manifest)}
+    try:
+        return Manifest(**{name: part for name, part in value.items() if name in known})
+    except TypeError:
+        return None  # something is missing in it
+
+
+def is_newer(folder: Path) -> bool:
+    """Whether a newer version of Loquat made this model folder, in a layout that this one does not know."""
+    layout = _manifest_values(folder).get("format")
+    return isinstance(layout, int) and layout > FORMAT
+
+
+def _manifest_values(folder: Path) -> dict[str, Any]:
     try:
         value = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        manifest = Manifest(**value)
-    except (OSError, ValueError, TypeError):
-        return None
-    return manifest if manifest.format == FORMAT else None
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 @contextmanager

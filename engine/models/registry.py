@@ -11,7 +11,7 @@ from typing import Final
 
 from engine.atomic import write_atomically
 from engine.chat import RequestHandle
-from engine.errors import BadRequest, EngineError, ModelNotFound
+from engine.errors import BadRequest, EngineError, ModelNotFound, UnsupportedModel
 from engine.events import LoadStage
 from engine.formats import WEIGHTS
 from engine.models.catalogue import DEFAULT_MODEL
@@ -26,6 +26,7 @@ from engine.models.model_folder import (
     Imported,
     Manifest,
     discard,
+    is_newer,
     publish,
     read_manifest,
     unfinished_folder,
@@ -90,6 +91,10 @@ class Registry:
         default = self._default_name([folder.name for folder, _ in models])
         return [_entry(folder, manifest, default) for folder, manifest in models]
 
+    def newer(self) -> list[str]:
+        """The names of models that a newer version of Loquat made, in a way that this one does not know."""
+        return [folder.name for folder in sorted(self.models_dir.glob("[!.]*")) if is_newer(folder)]
+
     def find(self, name: str | None, others: Callable[[], Sequence[str]] = tuple) -> ModelEntry:
         """The model of that name; None finds the default.
 
@@ -99,12 +104,15 @@ class Registry:
 
         Raises:
             ModelNotFound: There is none.
+            UnsupportedModel: A newer version of Loquat made it.
         """
         entries = self.entries()
         for entry in entries:
             if entry.name == name or (name is None and entry.default):
                 return entry
         wanted = DEFAULT_MODEL.name if name is None else name
+        if wanted in self.newer():
+            raise UnsupportedModel(f"The model {wanted} comes from a newer version of Loquat; update Loquat to use it.")
         known = ", ".join((*(entry.name for entry in entries), *others()))
         hint = f"there are: {known}" if known else "none is there yet; add one with: loquat models add FILE_OR_FOLDER"
         raise ModelNotFound(f"There is no model named {wanted}; {hint}.")
@@ -181,7 +189,7 @@ class Registry:
             BadModelFile, UnsupportedModel, DiskFull, Cancelled: See `import_gguf` and `import_folder`.
             EngineError: The name cannot be used, or the disk refused.
         """
-        self._check_free(name)
+        self.check_free(name)
         _check_weights(weights)
         with os_errors("import the model", self.models_dir):
             source = _entrance(source.expanduser())
@@ -200,7 +208,13 @@ class Registry:
                 publish(folder, replace(manifest, origin=origin, licence=licence))
         return self.find(chosen)
 
-    def _check_free(self, name: str | None) -> None:
+    def check_free(self, name: str | None) -> None:
+        """Refuse a name that cannot be used, or is taken; None is free.
+
+        Raises:
+            EngineError: It cannot be used.
+            NameTaken: A model has it.
+        """
         if name is not None:
             check_name(name)
             if (self.models_dir / name).exists():

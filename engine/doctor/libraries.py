@@ -1,0 +1,114 @@
+"""Whether Qt's libraries can be loaded, and which command brings what is missing. Qt itself is not imported."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+from engine.doctor.program import Installation
+from engine.doctor.report import Finding, Part
+from engine.system_libraries import install_command, is_root, missing, os_release
+
+_MODULES: Final = ("QtCore", "QtGui", "QtWidgets", "QtNetwork", "QtSvg")
+_PACKAGE: Final = "PySide6-Essentials"
+_NOT_FOUND: Final = re.compile(r"^([^\s:/]+): cannot open shared object file")
+_OWN: Final = re.compile(r"^(libQt6|libpyside6|libshiboken6|libicu|Qt6|pyside6|shiboken6)", re.IGNORECASE)
+
+
+def look_at_libraries() -> dict[str, Any]:
+    """In a child process: which libraries the system lacks, and which of Qt's files cannot be loaded and why."""
+    folder = _folder("PySide6")
+    system = missing(os.environ)
+    if folder is None:
+        return {"qt": "", "system": system, "refused": []}
+    refused = []
+    for file in _files(folder, os.environ):
+        try:
+            ctypes.CDLL(str(file))
+        except OSError as error:
+            refused.append([file.name, str(error)])
+    return {"qt": str(folder), "system": system, "refused": refused}
+
+
+def libraries_part(found: Mapping[str, Any], installation: Installation, release: str | None = None) -> Part:
+    """What the look at the libraries comes to.
+
+    Args:
+        found: What `look_at_libraries` found, or {"failed": why}.
+        installation: How this program was installed.
+        release: The text of /etc/os-release; None reads it.
+    """
+    if "failed" in found:
+        sentence = f"Qt's libraries could not be looked at ({found['failed']}): the window may not open."
+        return Part("libraries", ("could not be looked at",), {}, (Finding(sentence, installation.repair(_qt_pin())),))
+    findings = tuple(_findings(found, installation, os_release() if release is None else release))
+    wrong = sorted({*found["system"], *(name for name, _ in found["refused"])})
+    line = f"missing or broken: {', '.join(wrong)}" if wrong or not found["qt"] else "Qt finds all that it needs"
+    line = line if found["qt"] else "Qt is not installed"
+    return Part("libraries", (line,), {"missing": found["system"], "refused": found["refused"]}, findings)
+
+
+def _findings(found: Mapping[str, Any], installation: Installation, release: str) -> Iterator[Finding]:
+    if not found["qt"]:
+        yield Finding("Qt (PySide6) is not installed, so no window can open.", installation.repair(_qt_pin()))
+    absent, broken = _sorted_out(found["system"], found["refused"])
+    if absent:
+        command = install_command(absent, release, is_root())
+        sentence = f"Qt needs system libraries that are not here: {', '.join(absent)}; install them."
+        yield Finding(sentence, command)
+    if broken:
+        sentence = f"Files of Loquat's own Qt are missing or damaged: {', '.join(broken)}; install them again."
+        yield Finding(sentence, installation.repair(_qt_pin()))
+
+
+def _sorted_out(system: Sequence[str], refused: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Libraries of the system that are absent, and own files that are absent or damaged."""
+    absent, broken = list(system), []
+    for name, error in refused:
+        match = _NOT_FOUND.match(error)
+        if match is None:
+            broken.append(name)
+        elif _OWN.match(match[1]) or match[1] == name:
+            broken.append(match[1])
+        else:
+            absent.append(match[1])
+    return sorted(set(absent)), sorted(set(broken))
+
+
+def _files(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    """What a window loads: the modules, and on Linux the plugin that draws it."""
+    for module in _MODULES:
+        yield next(iter(sorted(folder.glob(f"{module}.*.so")) + sorted(folder.glob(f"{module}*.pyd"))), folder / module)
+    if sys.platform == "linux":
+        yield from (_plugins(folder) / f"lib{name}.so" for name in _platforms(environ))
+
+
+def _plugins(folder: Path) -> Path:
+    return folder / "Qt" / "plugins" / "platforms"
+
+
+def _platforms(environ: Mapping[str, str]) -> tuple[str, ...]:
+    wanted = environ.get("QT_QPA_PLATFORM", "").split(":")[0]
+    if wanted in ("offscreen", "xcb", "wayland"):
+        return (f"q{wanted}",)
+    return ("qwayland", "qxcb") if environ.get("WAYLAND_DISPLAY") else ("qxcb",)
+
+
+def _folder(package: str) -> Path | None:
+    spec = importlib.util.find_spec(package)  # which does not import it
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    return Path(places[0]) if places else None
+
+
+def _qt_pin() -> str:
+    try:
+        return f"{_PACKAGE}=={metadata.version(_PACKAGE)}"
+    except metadata.PackageNotFoundError:
+        return _PACKAGE

@@ -1,0 +1,145 @@
+"""The folders that Loquat writes to, the disk under them, the models in them, and the keyring."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engine.doctor.report import Finding, Part
+from engine.models.files import folder_bytes
+from engine.models.progress import megabytes
+from engine.paths import Paths
+
+_LITTLE: Final = 1_000_000_000
+_NOT_WRITABLE: Final = {
+    "data": "so chats cannot be kept and Loquat does not start",
+    "config": "so settings are not kept",
+    "cache": "so the kernels are compiled anew at each start, and caches of chats are not kept",
+    "logs": "so there is no log",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One folder.
+
+    Attributes:
+        name: As `Paths` has it.
+        folder: Where.
+        nbytes: Of the files in it; 0 where there is none yet.
+        free: Bytes free on its disk.
+        refused: Why nothing can be written there; empty if something can.
+    """
+
+    name: str
+    folder: Path
+    nbytes: int
+    free: int
+    refused: str
+
+
+def look_at_places(paths: Paths) -> tuple[Place, ...]:
+    """All folders; none is made."""
+    folders = {"data": paths.data, "config": paths.config, "cache": paths.cache, "logs": paths.logs}
+    return tuple(_look_at(name, folder) for name, folder in folders.items())
+
+
+def places_part(places: Sequence[Place]) -> Part:
+    """The folders, their sizes, and whether they can be written."""
+    lines = [f"{place.name:<8}{place.folder}, {megabytes(place.nbytes)}{_said(place)}" for place in places]
+    lines.append(f"free on that disk: {megabytes(places[0].free)}")
+    values = {
+        place.name: {
+            "folder": str(place.folder),
+            "bytes": place.nbytes,
+            "writable": not place.refused,
+            "free": place.free,
+        }
+        for place in places
+    }
+    return Part("folders", tuple(lines), values, tuple(_findings(places)))
+
+
+def models_part(count: int, nbytes: int, newer: Sequence[str], bundled: bool) -> Part:
+    """How many models there are; what they are called is nobody's business.
+
+    Args:
+        count: Models that this version can load.
+        nbytes: Disk that they take.
+        newer: Folders that a newer version made.
+        bundled: Whether one came with the program.
+    """
+    line = f"{count}, {megabytes(nbytes)}" + (", and one that came with Loquat" if bundled else "")
+    findings = []
+    if not count and not bundled:
+        findings.append(Finding("There is no model yet; the window offers one to download.", wrong=False))
+    if newer:
+        sentence = f"{len(newer)} of the models were made by a newer version of Loquat; update Loquat to use them."
+        findings.append(Finding(sentence, wrong=False))
+    values = {"count": count, "bytes": nbytes, "newer": len(newer), "bundled": bundled}
+    return Part("models", (line,), values, tuple(findings))
+
+
+def look_at_keyring() -> dict[str, Any]:
+    """In a child process: it may talk to a service that does not answer."""
+    import keyring
+
+    backend = keyring.get_keyring()
+    return {"backend": f"{type(backend).__module__}.{type(backend).__name__}"}
+
+
+def keyring_part(found: Mapping[str, Any], portable: bool) -> Part:
+    """Where keys of servers are kept."""
+    backend = str(found.get("backend", ""))
+    none = not backend or backend.startswith(("keyring.backends.fail.", "keyring.backends.null."))
+    if portable:
+        line = "not used: in portable mode keys are kept until Loquat is closed"
+        return Part("keyring", (line,), {"backend": backend, "used": False})
+    if "failed" in found:
+        sentence = f"The system keyring does not answer ({found['failed']}); keys are kept until Loquat is closed."
+        return Part("keyring", ("does not answer",), {"backend": "", "used": False}, (Finding(sentence, wrong=False),))
+    if none:
+        sentence = "There is no system keyring, so keys of servers are kept until Loquat is closed."
+        findings = (Finding(sentence, wrong=False),)
+        return Part("keyring", ("none",), {"backend": backend, "used": False}, findings)
+    return Part("keyring", (backend,), {"backend": backend, "used": True})
+
+
+def _look_at(name: str, folder: Path) -> Place:
+    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    size = folder_bytes(folder) if folder.is_dir() else 0
+    return Place(name, folder, size, shutil.disk_usage(there).free, _refusal(folder, there))
+
+
+def _refusal(folder: Path, there: Path) -> str:
+    """Why nothing can be written to a folder, or to the nearest one in which it would be made."""
+    if not there.is_dir():
+        return f"{there} is a file"
+    try:
+        with tempfile.TemporaryFile(dir=there) as file:
+            file.write(b"loquat")
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return ""
+
+
+def _said(place: Place) -> str:
+    return f", cannot be written: {place.refused}" if place.refused else ""
+
+
+def _findings(places: Sequence[Place]) -> Iterator[Finding]:
+    for place in places:
+        if place.refused:
+            sentence = f"The folder {place.folder} cannot be written ({place.refused}), {_NOT_WRITABLE[place.name]}."
+            yield Finding(sentence)
+    little = {place.free: place for place in places if place.free < _LITTLE}
+    for free, place in little.items():
+        sentence = (
+            f"Only {megabytes(free)} are free on the disk of {place.folder}; a first model needs about "
+            f"{megabytes(_LITTLE)}, so make room."
+        )
+        yield Finding(sentence)
