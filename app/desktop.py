@@ -44,6 +44,7 @@ from engine.remote.servers import FILE as SERVERS
 log = logging.getLogger(__name__)
 
 ERROR_EXIT: Final = 2
+DESKTOP_FILE: Final = "io.github.loquat_chat.Loquat"  # as packaging/linux names it: it gives the window its icon
 SWITCH_INTERVAL_S: Final = 0.0005  # measured: the longest GUI gap in a prefill falls from 53 to 11 ms
 PAINT_PATIENCE_MS: Final = 1000  # a window that starts minimised is never painted
 
@@ -211,7 +212,7 @@ def run(arguments: Sequence[str], make_worker: WorkerFactory | None = None) -> i
     app = QApplication(["loquat"])
     app.setApplicationName("loquat")
     app.setApplicationDisplayName("Loquat")
-    app.setDesktopFileName("loquat")
+    app.setDesktopFileName(DESKTOP_FILE)
     i18n.install(app, i18n.SYSTEM)  # until the settings are read, and where they cannot be
     # `Presence` says when: the small window and the tray may outlive the large one.
     app.setQuitOnLastWindowClosed(False)
