@@ -47,6 +47,18 @@ THREAD_PATIENCE_S = 3.0
 MODEL_PATIENCE_MS = 280_000  # another run on this machine may be fetching the model
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that need a CUDA device are skipped where there is none."""
+    on_gpu = [item for item in items if item.get_closest_marker("cuda")]
+    if not on_gpu:
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        for item in on_gpu:
+            item.add_marker(pytest.mark.skip(reason="no CUDA device"))
+
+
 @pytest.fixture(autouse=True)
 def loquat_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     """A fresh, empty home for one test; programs that the test starts inherit it."""

@@ -216,7 +216,7 @@ def test_capture_that_fails_is_said(pair):
     assert proven(runner._decoder, runner.layout, fail).words == "without a CUDA graph, which could not be captured"
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.cuda
 @pytest.mark.parametrize("kv_dtype", [torch.float32, torch.float16, torch.int8])
 @pytest.mark.parametrize("architecture", ["llama", "gemma2", "gemma3_text", "smollm3"])
 def test_a_captured_step_equals_the_eager_one(pair, architecture, kv_dtype):

@@ -1,0 +1,1 @@
+"""What only a machine with a CUDA device can show: `python -m tests.cuda` runs all such tests, wherever they stand."""
