@@ -14,6 +14,7 @@ from gguf.quants import dequantize
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.gguf_metadata import Metadata
 from engine.models.gguf_reader import GgufFile, GgufTensor
+from engine.models.names import shown
 
 Config = dict[str, Any]
 
@@ -118,7 +119,7 @@ def _rope(source: _Source) -> Config:
             "original_max_position_embeddings": source.positive("rope.scaling.original_context_length"),
         }
     raise UnsupportedModel(
-        f"The model in {source.metadata.file_name} scales its positions in a way that is not supported ({kind})."
+        f"The model in {source.metadata.file_name} scales its positions in a way that is not supported ({shown(kind)})."
     )
 
 
@@ -297,7 +298,7 @@ def config_of(file: GgufFile) -> Config:
     arch = file.metadata.text("general.architecture")
     if arch not in ARCHITECTURES:
         raise UnsupportedModel(
-            f"The model in {file.path.name} is of the architecture {arch}, which is not supported; "
+            f"The model in {file.path.name} is of the architecture {shown(arch)}, which is not supported; "
             f"supported are {', '.join(ARCHITECTURES)}."
         )
     if file.metadata.integer(f"{arch}.expert_count", 0) > 0:

@@ -22,6 +22,7 @@ from gguf.constants import GGML_QUANT_SIZES, GGUF_DEFAULT_ALIGNMENT, GGMLQuantiz
 
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.gguf_metadata import Metadata, Value
+from engine.models.names import shown
 
 MAGIC: Final = b"GGUF"
 VERSIONS: Final = (2, 3)
@@ -250,7 +251,7 @@ def _pairs(cursor: _Cursor, count: int) -> dict[str, Value]:
     for _ in range(count):
         key = cursor.string()
         if key in values:
-            cursor.refuse(f"it holds {key} twice")
+            cursor.refuse(f"it holds {shown(key)} twice")
         values[key] = cursor.value()
     return values
 
@@ -265,18 +266,18 @@ def _tensor_infos(cursor: _Cursor, count: int) -> list[_TensorInfo]:
 def _tensor_info(cursor: _Cursor) -> _TensorInfo:
     name, dims = cursor.string(), cursor.u32()
     if not 1 <= dims <= MAX_DIMS:
-        cursor.refuse(f"the tensor {name} has {dims} dimensions")
+        cursor.refuse(f"the tensor {shown(name)} has {dims} dimensions")
     shape = tuple(cursor.u64() for _ in range(dims))[::-1]
     type_id, offset = cursor.u32(), cursor.u64()
     if 0 in shape:
-        cursor.refuse(f"the tensor {name} is empty")
+        cursor.refuse(f"the tensor {shown(name)} is empty")
     if type_id not in set(GGMLQuantizationType):
         raise UnsupportedModel(
             f"The file {cursor.file_name} is packed in a way that Loquat does not know (type {type_id}).", name
         )
     ggml_type = GGMLQuantizationType(type_id)
     if shape[-1] % GGML_QUANT_SIZES[ggml_type][0]:
-        cursor.refuse(f"a row of the tensor {name} is no whole number of {ggml_type.name} blocks")
+        cursor.refuse(f"a row of the tensor {shown(name)} is no whole number of {ggml_type.name} blocks")
     return _TensorInfo(name, shape, ggml_type, offset)
 
 
@@ -285,12 +286,12 @@ def _check_layout(cursor: _Cursor, infos: list[_TensorInfo], alignment: int, dat
     free_from = 0
     for info in sorted(infos, key=lambda info: info.offset):
         if info.offset % alignment:
-            cursor.refuse(f"the tensor {info.name} is not aligned")
+            cursor.refuse(f"the tensor {shown(info.name)} is not aligned")
         if info.offset < free_from:
-            cursor.refuse(f"the tensor {info.name} overlaps another")
+            cursor.refuse(f"the tensor {shown(info.name)} overlaps another")
         free_from = info.offset + info.nbytes
         if data_start + free_from > cursor.end:
-            cursor.refuse(f"the tensor {info.name} reaches beyond its end")
+            cursor.refuse(f"the tensor {shown(info.name)} reaches beyond its end")
 
 
 def _view(data: mmap.mmap, info: _TensorInfo, data_start: int) -> GgufTensor:

@@ -12,6 +12,7 @@ from tokenizers.models import BPE
 
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.gguf_metadata import Metadata
+from engine.models.names import shown
 from engine.models.pre_tokenizers import COMPOSED, WHOLE_PIECES_FIRST, pre_tokenizer
 
 TOKENS: Final = "tokenizer.ggml.tokens"
@@ -31,7 +32,9 @@ def build_tokenizer(metadata: Metadata) -> Tokenizer:
         raise BadModelFile(f"The file {metadata.file_name} holds no tokenizer; get one that does.")
     kind = metadata.text("tokenizer.ggml.model")
     if kind not in ("gpt2", "llama"):
-        raise UnsupportedModel(f"The model in {metadata.file_name} has a tokenizer that is not supported ({kind}).")
+        raise UnsupportedModel(
+            f"The model in {metadata.file_name} has a tokenizer that is not supported ({shown(kind)})."
+        )
     tokens, types = metadata.strings(TOKENS), token_types(metadata)
     tokenizer = _byte_level(metadata, tokens) if kind == "gpt2" else _sentencepiece(metadata, tokens, types)
     _add_whole_tokens(tokenizer, tokens, types)
@@ -69,7 +72,9 @@ def _byte_level(metadata: Metadata, tokens: Sequence[str]) -> Tokenizer:
     name = metadata.text("tokenizer.ggml.pre", "default")
     cutter = pre_tokenizer(name)
     if cutter is None:
-        raise UnsupportedModel(f"The model in {metadata.file_name} has a tokenizer that is not supported ({name}).")
+        raise UnsupportedModel(
+            f"The model in {metadata.file_name} has a tokenizer that is not supported ({shown(name)})."
+        )
     merges = [_pair(metadata, merge) for merge in metadata.strings("tokenizer.ggml.merges")]
     tokenizer = _bpe(metadata, _vocabulary(metadata, tokens), merges, ignore_merges=name in WHOLE_PIECES_FIRST)
     if name in COMPOSED:

@@ -19,6 +19,7 @@ from gguf.quants import dequantize
 
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.gguf_reader import GgufFile, GgufTensor
+from engine.models.names import shown
 
 # Numbers dequantised at once; bounds the memory an import needs beyond the file's own.
 _CHUNK_ELEMENTS: Final = 4 * 1024 * 1024
@@ -256,7 +257,8 @@ def _refuse_left_overs(file: GgufFile, weights: list[Weight]) -> None:
     left = file.tensors.keys() - {weight.tensor.name for weight in weights} - _IN_CONFIG
     if left:
         raise UnsupportedModel(
-            f"The model in {file.path.name} has a part that is not supported ({min(left)}).", ", ".join(sorted(left))
+            f"The model in {file.path.name} has a part that is not supported ({shown(min(left))}).",
+            ", ".join(sorted(left)),
         )
 
 

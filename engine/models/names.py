@@ -1,4 +1,4 @@
-"""Names of models: what every file system and a command line take."""
+"""Names: of models, as every file system and a command line take them, and of what lies in a file, for a sentence."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from engine.errors import EngineError
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # Windows gives these names to devices, with any extension.
 _DEVICES: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+_LONGEST_SHOWN: Final = 60
 
 
 class NameTaken(EngineError):
@@ -48,3 +49,9 @@ def slug(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9.]+", "-", plain).strip("-.")[:56].rstrip("-.")
     return name if name and not _DEVICES.fullmatch(name) else "model"
+
+
+def shown(text: str) -> str:
+    """A name out of somebody's file as a sentence can hold it: short, in one line, without control characters."""
+    plain = "".join(character if character.isprintable() else "\ufffd" for character in text[: _LONGEST_SHOWN + 1])
+    return plain if len(plain) <= _LONGEST_SHOWN else plain[:_LONGEST_SHOWN] + "…"

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
 from engine.errors import BadModelFile, UnsupportedModel
+from engine.models.names import shown
 
 _LENGTH: Final = struct.Struct("<Q")
 _ALIGNMENT: Final = 64  # of the data: a cache line, and the widest vector load
@@ -102,7 +103,7 @@ def _check(path: Path, header: Mapping[str, Any], data_bytes: int) -> list[Tenso
     expected = 0
     for entry, begin, end in spans:
         if begin != expected or end - begin != entry.nbytes:
-            raise _damaged(path, f"the place of {entry.name} is wrong")
+            raise _damaged(path, f"the place of {shown(entry.name)} is wrong")
         expected = end
     if expected != data_bytes:
         raise _damaged(path, f"it is {data_bytes} bytes long where {expected} are described")
@@ -114,9 +115,9 @@ def _entry(path: Path, name: str, value: Mapping[str, Any]) -> tuple[TensorEntry
         dtype, shape, (begin, end) = value["dtype"], value["shape"], value["data_offsets"]
         sound = all(isinstance(number, int) and number >= 0 for number in (*shape, begin, end)) and dtype in ITEM_BYTES
     except (TypeError, KeyError, ValueError) as error:
-        raise _damaged(path, f"the entry of {name} cannot be read") from error
+        raise _damaged(path, f"the entry of {shown(name)} cannot be read") from error
     if not sound:
-        raise _damaged(path, f"the entry of {name} cannot be read")
+        raise _damaged(path, f"the entry of {shown(name)} cannot be read")
     return TensorEntry(name, dtype, tuple(shape)), begin, end
 
 
