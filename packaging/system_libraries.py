@@ -25,6 +25,7 @@ complaint = _LIBRARIES.complaint
 advice = _LIBRARIES.advice
 wanted = _LIBRARIES.wanted
 debian_packages = _LIBRARIES.debian_packages
+ALL: dict[str, tuple[str, str, str]] = _LIBRARIES.ALL
 
 if __name__ == "__main__":
     print(" ".join(debian_packages()))
