@@ -46,6 +46,7 @@ CUTS: Final = (
     ),
     Cut("torch's own tests", ("torch/test/*", "torch/lib/libtorchbind_test*", "torch/lib/libjitbackend_test*")),
     Cut("torch's own tests", ("torch/lib/libbackend_with_compiler*", "torch/lib/libaoti_custom_ops*")),
+    Cut("Numba's threads by TBB, which is not there", ("numba/np/ufunc/tbbpool*",)),
     Cut("static libraries", ("*.a", "*.lib")),
     Cut(
         "bitsandbytes for graphics cards; a build for CUDA keeps them",
@@ -137,6 +138,17 @@ def is_wanted(path: str) -> bool:
     """Whether the file at this place below the program's library folder belongs into the program."""
     plain = path.replace("\\", "/")
     return not any(cut.takes(plain) for cut in CUTS)
+
+
+def kept(entries: Iterable[Entry], *, linux: bool) -> set[Entry]:
+    """What stays of a program's files.
+
+    Args:
+        entries: As PyInstaller lists them.
+        linux: Whether libraries can be read for what they need.
+    """
+    wanted = [entry for entry in entries if is_wanted(entry[0])]
+    return set(needed(wanted) if linux else wanted)
 
 
 def needed(entries: Iterable[Entry]) -> list[Entry]:
