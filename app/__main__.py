@@ -13,6 +13,7 @@ from typing import Final
 
 from app.options import window_options
 from engine import cli
+from engine.offline import stay_offline
 
 ERROR_EXIT: Final = 2
 DISTRIBUTION: Final = "loquat-chat"
@@ -22,6 +23,7 @@ _WAITING: Final = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; its exit code: 0 done, 2 could not begin (with one sentence on standard error)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    stay_offline(os.environ)
     if arguments[:1] != ["bench"]:  # which measures torch as it comes
         _wait_passively(os.environ)
     if arguments and arguments[0] in cli.COMMANDS:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from engine.models.progress import Step
-from engine.models.registry import ModelEntry
+
+Result = TypeVar("Result")
 
 
 def count(parameters: int) -> str:
@@ -14,7 +15,7 @@ def count(parameters: int) -> str:
     return f"{parameters / 1e9:.1f} B" if parameters >= 1e9 else f"{parameters / 1e6:.0f} M"
 
 
-def finish(steps: Generator[Step, None, ModelEntry], out: TextIO) -> ModelEntry:
+def finish(steps: Generator[Step, None, Result], out: TextIO) -> Result:
     """Run to the end; one line that changes on a terminal, one line per kind of step elsewhere."""
     terminal = out.isatty()
     last = ""
@@ -23,8 +24,8 @@ def finish(steps: Generator[Step, None, ModelEntry], out: TextIO) -> ModelEntry:
             step = next(steps)
         except StopIteration as stop:
             print(end="\r\033[K" if terminal else "", file=out)
-            entry: ModelEntry = stop.value
-            return entry
+            result: Result = stop.value
+            return result
         kind = step.sentence.partition(":")[0]
         if terminal:
             print(f"\r\033[K{step.sentence}", end="", file=out, flush=True)

@@ -1,0 +1,196 @@
+"""Gets a model from a hub into the registry: described, its licence accepted, downloaded, verified, imported.
+
+At any moment the process can be killed: what is here of a download lies in its own folder, a model appears in the
+registry whole or not at all, and the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+
+from engine.chat import RequestHandle
+from engine.errors import BadModelFile, UnsupportedModel
+from engine.hub.client import Hub
+from engine.hub.download import download
+from engine.hub.failures import gated
+from engine.hub.plan import Downloads, Plan, Unfinished, plan_of
+from engine.hub.room import import_bytes
+from engine.hub.selection import Selection, choose
+from engine.hub.values import HubFailure, Repository
+from engine.hub.wanted import Candidate, Wanted, candidates
+from engine.models.files import need_room, os_errors
+from engine.models.progress import Step
+from engine.models.registry import ModelEntry, Registry
+
+# Where a model can come from several places, these failures of one do not speak against the next.
+_ELSEWHERE = ("not_found", "gated", "token")
+# Licences with terms of their own, that their owners want accepted; by the beginnings of their identifiers.
+_TERMS = ("llama", "gemma", "qwen-research", "health-ai")
+
+
+def get(
+    registry: Registry, connect: Callable[[], Hub], wanted: Wanted, handle: RequestHandle
+) -> Generator[Step, None, ModelEntry]:
+    """Download a model, or go on with it, and import it.
+
+    Args:
+        registry: Where models live.
+        connect: Makes the client of a hub; called only if something has to be fetched.
+        wanted: Which model, and what the person says to it.
+        handle: Cancels; what was downloaded stays for a later time.
+
+    Returns:
+        The model; the one that is here already, if it is the same.
+
+    Raises:
+        HubFailure: The model is not to be had; its kind and sentence tell why.
+        DiskFull: There is too little room.
+        BadModelFile, UnsupportedModel: What came is no model that Loquat can read; it is deleted.
+        Cancelled: `handle` was cancelled.
+        EngineError: The name is taken, or the disk refused.
+    """
+    downloads = Downloads(registry.models_dir)
+    failure: HubFailure | None = None
+    for candidate in candidates(wanted, downloads):
+        try:
+            with os_errors(f"download {candidate.label}", registry.models_dir), downloads.alone(candidate.reference):
+                return (yield from _Getting(registry, downloads, connect, wanted, handle).run(candidate))
+        except HubFailure as error:
+            if error.kind not in _ELSEWHERE:
+                raise
+            failure = failure or error
+    assert failure is not None  # noqa: S101 - there is a candidate, or `candidates` says why not
+    raise failure
+
+
+def needs_acceptance(repository_licence: str, is_gated: bool) -> bool:
+    """Whether a licence has terms that want a yes: by its name, or because the hub asks for one."""
+    return is_gated or repository_licence.lower().startswith(_TERMS)
+
+
+class _Getting:
+    """One model on its way from one repository."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        downloads: Downloads,
+        connect: Callable[[], Hub],
+        wanted: Wanted,
+        handle: RequestHandle,
+    ) -> None:
+        self._registry = registry
+        self._downloads = downloads
+        self._connect = connect
+        self._wanted = wanted
+        self._handle = handle
+
+    def run(self, candidate: Candidate) -> Generator[Step, None, ModelEntry]:
+        begun = self._downloads.find(candidate.reference)
+        if begun is not None:
+            begun = self._with_new_wishes(begun)
+        with self._connect() as hub:
+            if begun is None:
+                plan = yield from self._planned(hub, candidate)
+                here = self._here(plan)
+                if here is not None:
+                    return here
+                self._registry.check_free(plan.name or None)
+                begun = self._begun(plan)
+            here = self._here(begun.plan)
+            if here is None:
+                yield from download(hub, begun, self._handle)
+        entry = here or (yield from self._imported(begun))
+        self._downloads.drop(begun.folder)
+        return entry
+
+    def _with_new_wishes(self, begun: Unfinished) -> Unfinished:
+        """A download that goes on can be given another name, or other weights."""
+        plan = replace(
+            begun.plan, name=self._wanted.name or begun.plan.name, weights=self._wanted.weights or begun.plan.weights
+        )
+        begun = Unfinished(plan, begun.folder)
+        self._downloads.note(begun)
+        return begun
+
+    def _planned(self, hub: Hub, candidate: Candidate) -> Generator[Step, None, Plan]:
+        repository = yield from hub.repository(candidate.reference, self._handle)
+        if repository.gated and not hub.may_enter():
+            raise gated(hub.endpoint, candidate.reference, with_token=False)
+        selection = choose(repository, candidate.reference.wish)
+        if selection.kind == "adapter":
+            base = f" for {repository.base}" if repository.base else ""
+            raise HubFailure(
+                "unsupported", f"{repository.id} is no model, but an adapter{base}; add it to a model that is here."
+            )
+        _agree(selection, candidate)
+        if not self._wanted.accepted:
+            _see_licence(hub, repository, candidate)
+        licence = candidate.licence.id if candidate.licence else repository.licence
+        return plan_of(
+            candidate.reference,
+            replace(repository, licence=licence),
+            selection,
+            name=candidate.name,
+            label=candidate.label,
+            weights=self._wanted.weights,
+        )
+
+    def _begun(self, plan: Plan) -> Unfinished:
+        need_room(self._registry.models_dir, plan.nbytes + import_bytes(plan), f"get {plan.label}")
+        return self._downloads.begin(plan)
+
+    def _here(self, plan: Plan) -> ModelEntry | None:
+        """The same model, downloaded before: a killed process may have come as far as that."""
+        for entry in self._registry.entries():
+            same = entry.origin == plan.origin and plan.weights in ("", entry.weights)
+            if same and plan.name in ("", entry.name):
+                return entry
+        return None
+
+    def _imported(self, begun: Unfinished) -> Generator[Step, None, ModelEntry]:
+        plan = begun.plan
+        try:
+            return (
+                yield from self._registry.add(
+                    begun.files,
+                    self._handle,
+                    plan.name or None,
+                    plan.label,
+                    weights=plan.weights,
+                    origin=plan.origin,
+                    licence=plan.licence,
+                )
+            )
+        except (BadModelFile, UnsupportedModel):
+            self._downloads.drop(begun.folder)  # what the hub has is so, and would be so again
+            raise
+
+
+def _agree(selection: Selection, candidate: Candidate) -> None:
+    """See that the hub speaks of the files that the catalogue knows."""
+    for file in selection.files:
+        known = candidate.sha256.get(file.path, file.sha256)
+        if known != file.sha256:
+            raise HubFailure(
+                "checksum",
+                f"The hub has another file in the place of {file.name} than Loquat's catalogue knows; "
+                "check HF_ENDPOINT, or get the model from another repository.",
+                f"{file.sha256} instead of {known}",
+            )
+
+
+def _see_licence(hub: Hub, repository: Repository, candidate: Candidate) -> None:
+    """Ask for a yes where the licence wants one."""
+    known = candidate.licence
+    if not (known.accept if known else needs_acceptance(repository.licence, repository.gated)):
+        return
+    name = known.label if known else (repository.licence or "terms of its own")
+    where = (known.url if known else repository.licence_link) or hub.page(repository.id)
+    raise HubFailure(
+        "licence",
+        f"{candidate.label} comes under {name}; read it at {where}, and if you accept it, "
+        "get the model once more with --accept-licence.",
+        where,
+    )
