@@ -1,5 +1,7 @@
 """Keys of servers, kept in the system's keyring; where there is none, until the program ends and nowhere else.
 
+So it is in portable mode too: its folder may lie on a stick that is lost, and the machine may be somebody else's.
+
 `keyring` is imported with the first key that is looked for. Its backend may ask the person to unlock it, so no method
 belongs into a window's thread.
 """
@@ -11,9 +13,11 @@ import threading
 from typing import Final, Protocol
 
 from engine.errors import EngineError
+from engine.paths import portable_folder
 
 SERVICE: Final = "Loquat"
 NO_KEYRING: Final = "There is no system keyring here, so the key is kept only until Loquat is closed."
+PORTABLE: Final = "In portable mode the key is kept only until Loquat is closed."
 _log = logging.getLogger(__name__)
 
 
@@ -82,7 +86,7 @@ class Keys:
         except Exception as error:  # as above
             _log.info("The keyring does not keep a key: %r", error)
         self._remember(server_id, key)
-        return NO_KEYRING
+        return NO_KEYRING if portable_folder() is None else PORTABLE
 
     def drop(self, server_id: str) -> None:
         """Forget a key; there need not be one."""
@@ -102,9 +106,11 @@ class Keys:
                 self._session[server_id] = key
 
     def _keyring(self) -> Backend | None:
-        """The system's keyring; None where there is none."""
+        """The system's keyring; None where there is none, and in portable mode."""
         if self._backend is not None:
             return self._backend
+        if portable_folder() is not None:
+            return None
         import keyring
         from keyring.backends.fail import Keyring as Missing
         from keyring.backends.null import Keyring as Empty

@@ -6,6 +6,7 @@ import ctypes
 import importlib.util
 import os
 import re
+import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
@@ -18,8 +19,9 @@ from engine.system_libraries import install_command, is_root, missing, os_releas
 
 _MODULES: Final = ("QtCore", "QtGui", "QtWidgets", "QtNetwork", "QtSvg")
 _PACKAGE: Final = "PySide6-Essentials"
-_NOT_FOUND: Final = re.compile(r"^([^\s:/]+): cannot open shared object file")
-_OWN: Final = re.compile(r"^(libQt6|libpyside6|libshiboken6|libicu|Qt6|pyside6|shiboken6)", re.IGNORECASE)
+_CULPRIT: Final = re.compile(r"(?:\S*/)?([^\s:/]+): ")  # as the loader's messages begin
+_OWN: Final = re.compile(r"(lib)?(Qt|pyside6|shiboken6|icu)", re.IGNORECASE)
+_OLD_SYSTEM: Final = re.compile(r"version `(GLIBC\w*_[\d.]+)' not found")
 
 
 def look_at_libraries() -> dict[str, Any]:
@@ -28,7 +30,9 @@ def look_at_libraries() -> dict[str, Any]:
     system = missing(os.environ)
     if folder is None:
         return {"qt": "", "system": system, "refused": []}
-    refused = []
+    refused = [[file.name, "cut off"] for file in sorted(folder.rglob("*.so*")) if _is_cut_off(file)]
+    if refused:  # which would crash the loader
+        return {"qt": str(folder), "system": system, "refused": refused}
     for file in _files(folder, os.environ):
         try:
             ctypes.CDLL(str(file))
@@ -58,28 +62,29 @@ def libraries_part(found: Mapping[str, Any], installation: Installation, release
 def _findings(found: Mapping[str, Any], installation: Installation, release: str) -> Iterator[Finding]:
     if not found["qt"]:
         yield Finding("Qt (PySide6) is not installed, so no window can open.", installation.repair(_qt_pin()))
-    absent, broken = _sorted_out(found["system"], found["refused"])
+    absent, broken, older = _sorted_out(found["system"], found["refused"])
     if absent:
-        command = install_command(absent, release, is_root())
         sentence = f"Qt needs system libraries that are not here: {', '.join(absent)}; install them."
-        yield Finding(sentence, command)
+        yield Finding(sentence, install_command(absent, release, is_root()))
     if broken:
         sentence = f"Files of Loquat's own Qt are missing or damaged: {', '.join(broken)}; install them again."
         yield Finding(sentence, installation.repair(_qt_pin()))
+    if older:
+        yield Finding(f"This system is too old for Loquat's Qt, which needs {', '.join(older)}; use a newer system.")
 
 
-def _sorted_out(system: Sequence[str], refused: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
-    """Libraries of the system that are absent, and own files that are absent or damaged."""
-    absent, broken = list(system), []
+def _sorted_out(system: Sequence[str], refused: Sequence[Sequence[str]]) -> tuple[list[str], list[str], list[str]]:
+    """Libraries of the system that are absent, own files that are absent or damaged, what the system is too old for."""
+    absent, broken, older = set(system), set(), set()
     for name, error in refused:
-        match = _NOT_FOUND.match(error)
-        if match is None:
-            broken.append(name)
-        elif _OWN.match(match[1]) or match[1] == name:
-            broken.append(match[1])
+        version, culprit = _OLD_SYSTEM.search(error), _CULPRIT.match(error)
+        if version:
+            older.add(version[1])
+        elif culprit and not _OWN.match(culprit[1]) and culprit[1] != name:
+            absent.add(culprit[1])
         else:
-            absent.append(match[1])
-    return sorted(set(absent)), sorted(set(broken))
+            broken.add(culprit[1] if culprit else name)
+    return sorted(absent), sorted(broken), sorted(older)
 
 
 def _files(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
@@ -88,6 +93,16 @@ def _files(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
         yield next(iter(sorted(folder.glob(f"{module}.*.so")) + sorted(folder.glob(f"{module}*.pyd"))), folder / module)
     if sys.platform == "linux":
         yield from (_plugins(folder) / f"lib{name}.so" for name in _platforms(environ))
+
+
+def _is_cut_off(file: Path) -> bool:
+    """Whether a library of Linux ends before its own header says so, or has none."""
+    with file.open("rb") as binary:
+        head = binary.read(64)
+    if len(head) < 64 or head[:4] != b"\x7fELF":
+        return True
+    (table,), (size, count) = struct.unpack_from("<Q", head, 40), struct.unpack_from("<HH", head, 58)
+    return bool(file.stat().st_size < table + size * count)
 
 
 def _plugins(folder: Path) -> Path:
@@ -102,7 +117,10 @@ def _platforms(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _folder(package: str) -> Path | None:
-    spec = importlib.util.find_spec(package)  # which does not import it
+    try:
+        spec = importlib.util.find_spec(package)  # which does not import it
+    except ImportError:
+        return None
     places = list(spec.submodule_search_locations or ()) if spec is not None else []
     return Path(places[0]) if places else None
 

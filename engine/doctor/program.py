@@ -70,7 +70,7 @@ def program_part(how: Installation) -> Part:
     """Versions, and where the program lies."""
     versions = {"Loquat": program_version(), "Python": platform.python_version()}
     versions |= {name: _version(package) for name, (package, _) in _PACKAGES.items()}
-    absent = [name for name, (_, module) in _PACKAGES.items() if importlib.util.find_spec(module) is None]
+    absent = [name for name, (_, module) in _PACKAGES.items() if not is_there(module)]
     portable = portable_folder()
     kinds = {"checkout": "a checkout", "deb": "the Debian package", "appimage": "an AppImage", "folder": "a folder"}
     lines = (
@@ -89,6 +89,14 @@ def program_part(how: Installation) -> Part:
     }
     findings = [_absent(name, how) for name in absent]
     return Part("program", lines, values, tuple(findings))
+
+
+def is_there(module: str) -> bool:
+    """Whether Python would find a package; it is not imported."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:
+        return False
 
 
 def _absent(name: str, how: Installation) -> Finding:

@@ -1,0 +1,147 @@
+"""`loquat doctor` as a person runs it: on a machine that is well, and on machines on which something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import shiboken6
+
+from engine.cli_doctor import _models as models_part_of
+from engine.doctor.libraries import libraries_part
+from engine.doctor.places import look_at_places, places_part
+from engine.doctor.program import Installation
+from engine.doctor.report import Finding
+from engine.models.model_folder import FORMAT, MANIFEST
+from engine.paths import Paths
+from engine.system_libraries import CORE
+
+CHECKOUT = Installation("checkout", Path("/src/loquat"))
+linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt brings all its libraries, and has other files")
+QT = Path(shiboken6.__file__).parent.parent / "PySide6"
+
+
+def doctor(*arguments: str, before: tuple[str, ...] = (), **environ: str) -> subprocess.CompletedProcess[str]:
+    command = [*before, sys.executable, "-P", "-m", "app", "doctor", *arguments]
+    return subprocess.run(
+        command, env={**os.environ, **environ}, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def as_json(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.returncode in (0, 1), done.stderr
+    assert done.stderr == ""
+    report: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (0 if report["well"] else 1)
+    return report
+
+
+def look_at(what: str, before: tuple[str, ...] = (), **environ: str) -> dict[str, Any]:
+    """One look of the doctor, in a child as the doctor itself does it."""
+    done = doctor("--look-at", what, before=before, **environ)
+    assert (done.returncode, done.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def wrong_libraries(**environ: str) -> list[Finding]:
+    return list(libraries_part(look_at("libraries", **environ), CHECKOUT, "ID=debian\n").findings)
+
+
+def test_a_machine_that_is_well_is_told_of_without_anything_private(home_with_model: Paths, tmp_path: Path) -> None:
+    secret = "a chat that is nobody's business"
+    home_with_model.database.write_text(secret)
+    done = doctor("--json", HOME=str(tmp_path))
+    report = as_json(done)
+    wrong = [finding for finding in report["findings"] if finding["wrong"]]
+    assert wrong == []
+    assert report["program"]["versions"].keys() >= {"Loquat", "Python", "Qt", "torch", "transformers", "numba"}
+    assert report["device"]["device"] in ("cpu", "cuda", "mps") and report["device"]["reason"]
+    assert report["folders"]["data"]["folder"] == f"~{os.sep}loquat-home{os.sep}data"
+    assert report["folders"]["data"]["writable"] and report["folders"]["data"]["bytes"] >= len(secret)
+    assert report["models"]["count"] == 1
+    assert str(tmp_path) not in done.stdout
+    assert "smollm" not in done.stdout.lower() and secret not in done.stdout
+    assert not home_with_model.config.exists(), "nothing is made by looking"
+
+
+@pytest.fixture
+def own_qt(tmp_path: Path) -> Path:
+    """A copy of Qt that is found in place of the installed one; its files are links until a test breaks one."""
+    folder = tmp_path / "site" / "PySide6"
+    left_out = shutil.ignore_patterns("*.pyi", "qml", "translations", "typesystems", "include", "metatypes")
+    for source in (QT, QT.parent / "shiboken6"):
+        shutil.copytree(source, folder.parent / source.name, copy_function=os.link, ignore=left_out)
+    return folder
+
+
+@linux
+@pytest.mark.parametrize("damage", ["gone", "cut off"])
+def test_a_file_of_qt_that_is_missing_or_damaged_is_named_with_the_command(own_qt: Path, damage: str) -> None:
+    assert wrong_libraries(PYTHONPATH=str(own_qt.parent)) == []
+    lost = own_qt / "Qt" / "lib" / "libQt6Widgets.so.6"
+    head = lost.read_bytes()[:1000]
+    lost.unlink()
+    if damage == "cut off":
+        lost.write_bytes(head)
+    (finding,) = wrong_libraries(PYTHONPATH=str(own_qt.parent))
+    assert "libQt6Widgets.so.6" in finding.sentence
+    assert "-m pip install --force-reinstall --no-deps PySide6-Essentials==" in finding.command
+
+
+@linux
+def test_a_qt_that_is_not_there_at_all_is_told(tmp_path: Path) -> None:
+    """Python is told to find no package of that name, as if it had never been installed."""
+    hook = "import sys\nclass Hide:\n    def find_spec(self, name, path=None, target=None):\n"
+    hook += "        if name == 'PySide6': raise ModuleNotFoundError(name)\n"
+    (tmp_path / "sitecustomize.py").write_text(f"{hook}sys.meta_path.insert(0, Hide())\n")
+    done = doctor(PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "Wrong: Qt (PySide6) is not installed, so no window can open.\n    " in done.stdout
+    assert "-m pip install --force-reinstall --no-deps PySide6-Essentials" in done.stdout
+
+
+@linux
+@pytest.mark.parametrize("library", ["libxcb-cursor.so.0", "libEGL.so.1"])
+def test_a_library_of_the_system_that_is_removed_is_named_with_the_command(tmp_path: Path, library: str) -> None:
+    """Something else lies over the library, in a mount namespace of the child's own: the loader refuses it."""
+    done = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False)
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith("\t")]
+    blank = tmp_path / "blank"
+    blank.touch()
+    covered = [f"mount --bind {blank} {words[-1]}" for words in lines if words[0] == library]
+    before = ("unshare", "-m", "sh", "-c", " && ".join([*covered, 'exec "$0" "$@"']))
+    if not covered or subprocess.run([*before, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this user cannot hide a library of the system")
+    found = look_at("libraries", before=before, QT_QPA_PLATFORM="xcb")
+    assert found["system"] == [library]
+    (finding,) = libraries_part(found, CHECKOUT, "ID=debian\n").findings
+    assert library in finding.sentence
+    assert finding.command.endswith(f"apt install {CORE.get(library, ('libxcb-cursor0',))[0]}")
+
+
+def test_folders_that_cannot_be_written_are_named(loquat_home: Paths) -> None:
+    loquat_home.data.parent.mkdir(parents=True)
+    loquat_home.data.write_text("a file in the way")
+    loquat_home.cache.mkdir()
+    part = places_part(look_at_places(loquat_home))
+    (finding,) = part.findings
+    assert "cannot be written" in finding.sentence and "chats cannot be kept" in finding.sentence
+    assert not part.values["data"]["writable"] and part.values["cache"]["writable"]
+    assert list(loquat_home.cache.iterdir()) == []
+
+
+def test_a_model_of_a_newer_version_is_counted_and_its_name_not_told(loquat_home: Paths) -> None:
+    folder = loquat_home.models / "my-secret-model"
+    folder.mkdir(parents=True)
+    (folder / MANIFEST).write_text(json.dumps({"format": FORMAT + 1, "new": True}))
+    part = models_part_of(loquat_home)
+    assert part.values == {"count": 0, "bytes": 0, "newer": 1, "bundled": False}
+    assert any("newer version" in finding.sentence for finding in part.findings)
+    assert "secret" not in repr(part)
