@@ -20,7 +20,7 @@ Rows and columns are padded with zero weights.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -156,6 +156,27 @@ def stack(parts: Sequence[QuantizedMatrix]) -> QuantizedMatrix:
     data = np.concatenate([part.data for part in parts])
     data.flags.writeable = False
     return QuantizedMatrix(first.kind, sum(part.rows for part in parts), first.columns, data)
+
+
+def gather(kind: Kind, rows: int, columns: int, parts: Iterable[QuantizedMatrix]) -> QuantizedMatrix:
+    """The parts of a `rows` x `columns` matrix, of whole tiles but for the last, put together as they come.
+
+    Only one part is in memory besides the result, unlike with `stack`.
+
+    Raises:
+        ValueError: They are not as many rows, or not of this format.
+    """
+    data = np.empty(packed_shape(kind, rows, columns), np.uint8)
+    tiles = 0
+    for part in parts:
+        if part.kind is not kind or part.columns != columns:
+            raise ValueError("These matrices cannot be put together.")
+        data[tiles : tiles + len(part.data)] = part.data
+        tiles += len(part.data)
+    if tiles != len(data):
+        raise ValueError(f"{tiles} tiles of rows were given where {len(data)} are needed.")
+    data.flags.writeable = False
+    return QuantizedMatrix(kind, rows, columns, data)
 
 
 def _tiles(values: NDArray[np.float16], tiles: int) -> NDArray[np.float16]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from engine.decoder.config import DecoderConfig
-from engine.kernels.formats import Kind
+from engine.kernels.formats import Kind, QuantizedMatrix
 from engine.kernels.sources import Floats, Shape, Source
+from engine.kernels.store import packed_writer
 from engine.kernels.weights import KernelLayer, KernelWeights, PackedLinear, check_sizes, padded_bias
 
 
@@ -37,7 +39,29 @@ def pack(config: DecoderConfig, source: Source, kind: Kind = Kind.Q4A) -> Kernel
 def pack_steps(config: DecoderConfig, source: Source, kind: Kind = Kind.Q4A) -> Generator[int, None, KernelWeights]:
     """`pack` in steps, for progress: yields the number of layers packed so far, after each."""
     check_sizes(config)
-    return (yield from _Packer(config, source, kind).pack())
+    packer = _Packer(config, source, kind)
+    embedding, head, norm = packer.ends()
+    layers = []
+    for index in range(len(config.layers)):
+        layers.append(packer.layer(f"layers.{index}."))
+        yield len(layers)
+    return KernelWeights(tuple(layers), norm, head, embedding)
+
+
+def pack_to(path: Path, config: DecoderConfig, source: Source, kind: Kind) -> Generator[int, None, None]:
+    """`pack_steps` straight onto the disk: no more than one layer, or the embedding, is in memory.
+
+    Raises:
+        UnsupportedModel, BadModelFile: As `pack` does.
+        OSError: The disk refused; nothing is left behind.
+    """
+    check_sizes(config)
+    packer = _Packer(config, source, kind)
+    with packed_writer(path, len(config.layers)) as writer:
+        writer.ends(*packer.ends())
+        for index in range(len(config.layers)):
+            writer.layer(index, packer.layer(f"layers.{index}."))
+            yield index + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +70,15 @@ class _Packer:
     source: Source
     kind: Kind
 
-    def pack(self) -> Generator[int, None, KernelWeights]:
-        config = self.config
-        shape = (config.vocab_size, config.hidden_size)
+    def ends(self) -> tuple[QuantizedMatrix, PackedLinear, Floats]:
+        """The embedding, the head and the last norm."""
+        config, shape = self.config, (self.config.vocab_size, self.config.hidden_size)
         embedding = self.source.matrix([("embed_tokens.weight", shape)], Kind.Q8)
         head = embedding if config.tied else self.source.matrix([("lm_head.weight", shape)], Kind.Q8)
-        layers = []
-        for index in range(len(config.layers)):
-            layers.append(self._layer(f"layers.{index}."))
-            yield len(layers)
-        return KernelWeights(tuple(layers), self._norm("norm", config.hidden_size), PackedLinear(head), embedding)
+        return embedding, PackedLinear(head), self._norm("norm", config.hidden_size)
 
-    def _layer(self, prefix: str) -> KernelLayer:
+    def layer(self, prefix: str) -> KernelLayer:
+        """The layer whose weights' names begin so."""
         config, attention, mlp = self.config, f"{prefix}self_attn.", f"{prefix}mlp."
         hidden, inner, attended = config.hidden_size, config.intermediate_size, config.heads * config.head_dim
         middle = "pre_feedforward_layernorm" if config.post_norms else "post_attention_layernorm"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 import numpy as np
@@ -12,7 +12,7 @@ from gguf.quants import dequantize
 from numpy.typing import NDArray
 
 from engine.decoder.checkpoint import Checkpoint
-from engine.kernels.formats import Kind, QuantizedMatrix, stack
+from engine.kernels.formats import TILE, Kind, QuantizedMatrix, gather, stack
 from engine.kernels.quantize import from_q4_0, from_q4_1, from_q4_k, from_q8_0, quantize, unify
 from engine.models.gguf_weights import Weight
 
@@ -20,14 +20,14 @@ Floats = NDArray[np.float32]
 Shape = tuple[int, ...]
 Repack = Callable[[NDArray[np.uint8], int, int], QuantizedMatrix]
 
-EXACT: Final[Mapping[GGMLQuantizationType, Repack]] = {
-    GGMLQuantizationType.Q4_0: from_q4_0,
-    GGMLQuantizationType.Q4_1: from_q4_1,
-    GGMLQuantizationType.Q4_K: from_q4_k,
-    GGMLQuantizationType.Q8_0: from_q8_0,
+EXACT: Final[Mapping[GGMLQuantizationType, tuple[Kind, Repack]]] = {
+    GGMLQuantizationType.Q4_0: (Kind.Q4S, from_q4_0),
+    GGMLQuantizationType.Q4_1: (Kind.Q4A, from_q4_1),
+    GGMLQuantizationType.Q4_K: (Kind.Q4A, from_q4_k),
+    GGMLQuantizationType.Q8_0: (Kind.Q8, from_q8_0),
 }
 FLOATS: Final = (GGMLQuantizationType.F32, GGMLQuantizationType.F16, GGMLQuantizationType.BF16)
-ROWS_AT_ONCE: Final = 4096  # quantised together; bounds the memory beyond the result
+AT_ONCE: Final = 2 << 20  # numbers quantised together; bounds the memory beyond the result
 
 
 class Source(Protocol):
@@ -54,7 +54,7 @@ class FolderSource:
         Raises:
             BadModelFile: One is missing, of another shape, or holds what is no number.
         """
-        return stack([_quantized(self._rows(name, shape), kind) for name, shape in parts])
+        return stack([_quantized(self._rows(name, shape), kind, shape) for name, shape in parts])
 
     def vector(self, name: str, shape: Shape) -> Floats:
         """A stored vector; raises as `matrix` does."""
@@ -63,8 +63,8 @@ class FolderSource:
 
     def _rows(self, name: str, shape: Shape) -> Iterable[Floats]:
         tensor = self._tensor(name, shape)
-        for start in range(0, shape[0], ROWS_AT_ONCE):
-            yield tensor[start : start + ROWS_AT_ONCE].to(torch.float32).numpy()
+        for start, stop in _spans(shape):
+            yield tensor[start:stop].to(torch.float32).numpy()
 
     def _tensor(self, name: str, shape: Shape) -> torch.Tensor:
         return self._checkpoint.head(shape) if name == "lm_head.weight" else self._checkpoint.decoder(name, shape)
@@ -92,18 +92,29 @@ class GgufSource:
 
 
 def _repacked(weight: Weight, kind: Kind) -> QuantizedMatrix:
+    if weight.tensor.ggml_type not in EXACT:
+        return _quantized(_unpacked(weight), kind if weight.tensor.ggml_type in FLOATS else Kind.Q8, weight.shape)
     rows, columns = weight.shape
-    repack = EXACT.get(weight.tensor.ggml_type)
-    if repack:
-        return repack(weight.blocks(0, rows), rows, columns)
-    return _quantized(_unpacked(weight), kind if weight.tensor.ggml_type in FLOATS else Kind.Q8)
+    held, repack = EXACT[weight.tensor.ggml_type]
+    parts = (repack(blocks, len(blocks), columns) for blocks in _blocks(weight))
+    return gather(held, rows, columns, parts)
 
 
-def _unpacked(weight: Weight) -> Iterable[Floats]:
-    for start in range(0, weight.shape[0], ROWS_AT_ONCE):
-        blocks = weight.blocks(start, min(start + ROWS_AT_ONCE, weight.shape[0]))
-        yield np.asarray(dequantize(blocks, weight.tensor.ggml_type))
+def _blocks(weight: Weight) -> Iterator[NDArray[np.uint8]]:
+    for start, stop in _spans(weight.shape):
+        yield weight.blocks(start, stop)
+        weight.tensor.forget()
 
 
-def _quantized(rows: Iterable[Floats], kind: Kind) -> QuantizedMatrix:
-    return stack([quantize(kind, part) for part in rows])
+def _unpacked(weight: Weight) -> Iterator[Floats]:
+    return (np.asarray(dequantize(blocks, weight.tensor.ggml_type)) for blocks in _blocks(weight))
+
+
+def _quantized(rows: Iterable[Floats], kind: Kind, shape: Shape) -> QuantizedMatrix:
+    return gather(kind, shape[0], shape[1], (quantize(kind, part) for part in rows))
+
+
+def _spans(shape: Shape) -> Iterator[tuple[int, int]]:
+    """Rows from and to, in whole tiles, of as many numbers as are handled at once."""
+    step = max(1, AT_ONCE // shape[1] // TILE) * TILE
+    return ((start, min(start + step, shape[0])) for start in range(0, shape[0], step))

@@ -1,9 +1,10 @@
-"""Packed weights on disk: one safetensors file, written once at import and memory-mapped from then on."""
+"""Packed weights on disk: one safetensors file, written as they are made, and memory-mapped from then on."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -19,6 +20,7 @@ from engine.models.safetensors_file import TensorEntry, write_header
 
 FORMAT: Final = "loquat-packed-1"
 LINEARS: Final = ("qkv", "output", "gate_up", "down")
+_LAYER_ROOM: Final = 4096  # of the header, for the thirteen tensors of a layer, and as much for what is no layer
 _DTYPES: Final = {"uint8": "U8", "float32": "F32"}
 
 Array = NDArray[Any]
@@ -30,8 +32,61 @@ def packed_path(folder: Path, name: str) -> Path:
     return folder / f"packed-{name}.safetensors"
 
 
-def save_packed(weights: KernelWeights, path: Path) -> None:
-    """Write packed weights beside their place, then put them there in one step.
+class PackedWriter:
+    """Packed weights on their way to the disk: matrices as they come, so that they need never be in memory together.
+
+    Args:
+        file: Empty.
+        layers: How many will come; room for the header is left for as many.
+    """
+
+    def __init__(self, file: BinaryIO, layers: int) -> None:
+        self._file = file
+        self._room = (layers + 1) * _LAYER_ROOM
+        self._entries: list[TensorEntry] = []
+        self._shapes: dict[str, tuple[str, int, int]] = {}
+        self._vectors: dict[str, Array] = {}
+        file.seek(self._room)
+
+    def ends(self, embedding: QuantizedMatrix, head: PackedLinear, norm: Array) -> None:
+        """What comes before and after the layers."""
+        self._linear("head", head)
+        if embedding is not head.matrix:
+            self._matrix("embedding", embedding)
+        self._vectors["norm"] = norm
+
+    def layer(self, index: int, layer: KernelLayer) -> None:
+        """One layer."""
+        for name in LINEARS:
+            self._linear(f"layers.{index}.{name}", getattr(layer, name))
+        vectors = {f"layers.{index}.{name}": getattr(layer, name) for name in NORMS}
+        self._vectors |= {name: vector for name, vector in vectors.items() if vector is not None}
+
+    def finish(self) -> None:
+        """What is small comes last, as matrices keep each other aligned for vector loads; then the header."""
+        for name, vector in self._vectors.items():
+            self._write(name, vector)
+        self._file.seek(0)
+        about = {"format": FORMAT, "matrices": json.dumps(self._shapes)}
+        write_header(self._file, self._entries, about, self._room)
+
+    def _linear(self, name: str, linear: PackedLinear) -> None:
+        self._matrix(name, linear.matrix)
+        if linear.bias is not None:
+            self._vectors[f"{name}.bias"] = linear.bias
+
+    def _matrix(self, name: str, matrix: QuantizedMatrix) -> None:
+        self._shapes[name] = (matrix.kind.name, matrix.rows, matrix.columns)
+        self._write(name, matrix.data)
+
+    def _write(self, name: str, array: Array) -> None:
+        self._entries.append(TensorEntry(name, _DTYPES[array.dtype.name], array.shape))
+        self._file.write(np.ascontiguousarray(array).data)
+
+
+@contextmanager
+def packed_writer(path: Path, layers: int) -> Iterator[PackedWriter]:
+    """Write packed weights beside their place, and put them there in one step when the block has ended.
 
     Raises:
         OSError: The disk refused; nothing is left behind.
@@ -39,10 +94,20 @@ def save_packed(weights: KernelWeights, path: Path) -> None:
     partial = path.with_suffix(".partial")
     try:
         with partial.open("wb") as file:
-            _write(file, weights)
+            writer = PackedWriter(file, layers)
+            yield writer
+            writer.finish()
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def save_packed(weights: KernelWeights, path: Path) -> None:
+    """Write packed weights that are in memory; see `packed_writer`."""
+    with packed_writer(path, len(weights.layers)) as writer:
+        writer.ends(weights.embedding, weights.head, weights.norm)
+        for index, layer in enumerate(weights.layers):
+            writer.layer(index, layer)
 
 
 def load_packed(path: Path, config: DecoderConfig) -> KernelWeights:
@@ -60,35 +125,6 @@ def load_packed(path: Path, config: DecoderConfig) -> KernelWeights:
         return _assemble(arrays, json.loads(about["matrices"]), config)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise BadModelFile(f"The packed weights in {path.parent.name} cannot be used.", repr(error)) from error
-
-
-def _write(file: BinaryIO, weights: KernelWeights) -> None:
-    arrays = dict(_arrays(weights))
-    shapes = {name: (m.kind.name, m.rows, m.columns) for name, m in _matrices(weights)}
-    entries = [TensorEntry(name, _DTYPES[array.dtype.name], array.shape) for name, array in arrays.items()]
-    write_header(file, entries, {"format": FORMAT, "matrices": json.dumps(shapes)})
-    for array in arrays.values():
-        file.write(np.ascontiguousarray(array).data)
-
-
-def _matrices(weights: KernelWeights) -> Iterator[tuple[str, QuantizedMatrix]]:
-    for index, layer in enumerate(weights.layers):
-        yield from ((f"layers.{index}.{name}", getattr(layer, name).matrix) for name in LINEARS)
-    yield "head", weights.head.matrix
-    if weights.embedding is not weights.head.matrix:
-        yield "embedding", weights.embedding
-
-
-def _arrays(weights: KernelWeights) -> Iterator[tuple[str, Array]]:
-    """Matrices first: their sizes keep each other aligned for vector loads."""
-    yield from ((name, matrix.data) for name, matrix in _matrices(weights))
-    yield "norm", weights.norm
-    if weights.head.bias is not None:
-        yield "head.bias", weights.head.bias
-    for index, layer in enumerate(weights.layers):
-        vectors = {name: getattr(layer, name) for name in NORMS}
-        vectors |= {f"{name}.bias": getattr(layer, name).bias for name in LINEARS}
-        yield from ((f"layers.{index}.{name}", array) for name, array in vectors.items() if array is not None)
 
 
 def _assemble(arrays: Mapping[str, Array], shapes: Shapes, config: DecoderConfig) -> KernelWeights:

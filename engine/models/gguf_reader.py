@@ -60,12 +60,22 @@ class GgufTensor:
         shape: Rows first, as torch has it (the file has them the other way round).
         ggml_type: How its numbers are packed.
         blocks: uint8 view of the memory map, shape [rows, bytes per row]; a row is a whole number of blocks.
+        data: The map.
+        start: Where in it the tensor begins.
     """
 
     name: str
     shape: tuple[int, ...]
     ggml_type: GGMLQuantizationType
     blocks: npt.NDArray[np.uint8]
+    data: mmap.mmap
+    start: int
+
+    def forget(self) -> None:
+        """Give back the memory of pages that were read, where the system needs to be told; they can be read again."""
+        if hasattr(self.data, "madvise"):
+            first = self.start // mmap.PAGESIZE * mmap.PAGESIZE
+            self.data.madvise(mmap.MADV_DONTNEED, first, self.start - first + self.blocks.nbytes)
 
     @property
     def elements(self) -> int:
@@ -295,5 +305,6 @@ def _check_layout(cursor: _Cursor, infos: list[_TensorInfo], alignment: int, dat
 
 
 def _view(data: mmap.mmap, info: _TensorInfo, data_start: int) -> GgufTensor:
-    flat = np.frombuffer(data, np.uint8, info.nbytes, data_start + info.offset)
-    return GgufTensor(info.name, info.shape, info.ggml_type, flat.reshape(-1, info.row_bytes))
+    start = data_start + info.offset
+    flat = np.frombuffer(data, np.uint8, info.nbytes, start)
+    return GgufTensor(info.name, info.shape, info.ggml_type, flat.reshape(-1, info.row_bytes), data, start)

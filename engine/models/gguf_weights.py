@@ -88,6 +88,7 @@ class Weight:
             if not np.isfinite(values).all():
                 raise BadModelFile(f"The model's weights are damaged ({self.tensor.name}); get the file again.")
             yield values - np.float32(1.0) if self.minus_one else values
+            self.tensor.forget()
 
 
 def _attention(change: bool = False) -> tuple[_Slot, ...]:

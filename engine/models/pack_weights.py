@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,9 +13,9 @@ from engine.decoder.config import DecoderConfig
 from engine.errors import UnsupportedModel
 from engine.events import LoadStage
 from engine.kernels.formats import Kind
-from engine.kernels.packing import pack_steps
+from engine.kernels.packing import pack_to
 from engine.kernels.sources import Source
-from engine.kernels.store import packed_path, save_packed
+from engine.kernels.store import packed_path
 from engine.models.progress import Step, stop_if_cancelled
 
 _log = logging.getLogger(__name__)
@@ -45,13 +46,9 @@ def pack_weights(
     name = weights or "int4"
     try:
         decoder = DecoderConfig.from_json(config)
-        steps = pack_steps(decoder, source, _KINDS[name])
-        while True:
-            stop_if_cancelled(handle)
-            done = next(steps)
-            yield Step(LoadStage.IMPORT, done, len(decoder.layers), f"Packing {label} for this processor")
-    except StopIteration as end:
-        yield Step(LoadStage.IMPORT, 0, 0, f"Writing {label}")
-        save_packed(end.value, packed_path(folder, name))
+        with closing(pack_to(packed_path(folder, name), decoder, source, _KINDS[name])) as steps:
+            for done in steps:
+                stop_if_cancelled(handle)
+                yield Step(LoadStage.IMPORT, done, len(decoder.layers), f"Packing {label} for this processor")
     except UnsupportedModel as error:
         _log.info("Not packed for the CPU kernels: %s", error.sentence)

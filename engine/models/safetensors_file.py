@@ -57,8 +57,20 @@ class TensorEntry:
         return self.elements * ITEM_BYTES[self.dtype]
 
 
-def write_header(file: BinaryIO, entries: Sequence[TensorEntry], about: Mapping[str, str] = _PYTORCH) -> None:
-    """Write the header with its metadata; the caller writes each tensor's bytes next, in the same order."""
+def write_header(
+    file: BinaryIO, entries: Sequence[TensorEntry], about: Mapping[str, str] = _PYTORCH, room: int = 0
+) -> None:
+    """Write the header with its metadata; the caller writes each tensor's bytes next, in the same order.
+
+    Args:
+        file: Where to.
+        entries: The tensors.
+        about: Metadata.
+        room: Bytes to fill, for tensors that were written already behind them; 0 takes as many as are needed.
+
+    Raises:
+        ValueError: The header is longer than its room.
+    """
     header: dict[str, Any] = {"__metadata__": dict(about)}
     offset = 0
     for entry in entries:
@@ -66,7 +78,9 @@ def write_header(file: BinaryIO, entries: Sequence[TensorEntry], about: Mapping[
         header[entry.name] = {"dtype": entry.dtype, "shape": list(entry.shape), "data_offsets": [offset, end]}
         offset = end
     text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-(len(text) + _LENGTH.size) % _ALIGNMENT)
+    if room and len(text) + _LENGTH.size > room:
+        raise ValueError(f"a header of {len(text)} bytes in {room}")
+    text += b" " * (room - len(text) - _LENGTH.size if room else -(len(text) + _LENGTH.size) % _ALIGNMENT)
     file.write(_LENGTH.pack(len(text)) + text)
 
 
