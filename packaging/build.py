@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from building import environment, freeze, model, report, sbom, smoke, targets, tree
+from building import environment, freeze, icons, model, report, sbom, smoke, targets, tree
 from building.job import Job
 from building.project import DIST, lock_name, read_project, source_date
 
@@ -40,8 +40,9 @@ def _program(options: argparse.Namespace) -> Job:
     python = environment.make(lock_name(), fresh=options.fresh)
     tools = environment.make("tools", fresh=options.fresh)
     models = sorted(model.provide(python).glob("*.gguf"))
+    drawn = icons.provide(python)
     program = freeze.freeze(python, epoch)
-    job = Job(program, project, epoch, tools)
+    job = Job(program, project, epoch, drawn, tools)
     sbom.write(freeze.data_folder(program) / sbom.NAME, job, models, python)
     tree.settle(program, epoch)
     if not options.no_smoke_test:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import shutil
 import string
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -20,12 +19,13 @@ _DRAWING: Final = ROOT / "assets" / "icons" / "loquat.svg"
 
 def write(share: Path, job: Job) -> None:
     """Write everything below a `share` folder, as the freedesktop standards place it."""
-    _copy(_SOURCES / f"{APP_ID}.desktop", share / "applications")
+    entry = f"{APP_ID}.desktop"
+    _copy(_SOURCES / entry, share / "applications" / entry)
     name = f"{APP_ID}.metainfo.xml"
     _write(share / "metainfo" / name, filled((_SOURCES / name).read_text(encoding="utf-8"), job))
     page = filled((_SOURCES / "loquat.1").read_text(encoding="utf-8"), job)
     zipped(share / "man" / "man1" / "loquat.1.gz", page)
-    _write_icons(share / "icons" / "hicolor")
+    _write_icons(share / "icons" / "hicolor", job.icons)
 
 
 def filled(text: str, job: Job) -> str:
@@ -38,21 +38,10 @@ def day(epoch: int) -> str:
     return datetime.fromtimestamp(epoch, UTC).date().isoformat()
 
 
-def icon(pixels: int, target: Path) -> Path:
-    """Draw the program's icon as PNG."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    size = str(pixels)
-    command = ["rsvg-convert", "--width", size, "--height", size, "--output", str(target), str(_DRAWING)]
-    subprocess.run(command, check=True)
-    return target
-
-
-def _write_icons(folder: Path) -> None:
+def _write_icons(folder: Path, drawn: Path) -> None:
     for pixels in SIZES:
-        icon(pixels, folder / f"{pixels}x{pixels}" / "apps" / f"{APP_ID}.png")
-    target = folder / "scalable" / "apps" / f"{APP_ID}.svg"
-    target.parent.mkdir(parents=True)
-    shutil.copyfile(_DRAWING, target)
+        _copy(drawn / f"{pixels}.png", folder / f"{pixels}x{pixels}" / "apps" / f"{APP_ID}.png")
+    _copy(_DRAWING, folder / "scalable" / "apps" / f"{APP_ID}.svg")
 
 
 def zipped(target: Path, text: str) -> None:
@@ -66,6 +55,6 @@ def _write(target: Path, text: str) -> None:
     target.write_text(text, encoding="utf-8")
 
 
-def _copy(source: Path, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, folder / source.name)
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)

@@ -16,10 +16,12 @@ class Job:
         program: Its folder; on macOS the `.app`.
         project: What pyproject.toml says.
         epoch: Seconds since 1970 that every file carries.
+        icons: Where `building.icons` drew.
         tools: The Python of the environment with the tools.
     """
 
     program: Path
     project: Project
     epoch: int
+    icons: Path
     tools: Path
