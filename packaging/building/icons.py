@@ -62,7 +62,7 @@ def icns(pictures: Mapping[str, bytes]) -> bytes:
 def draw(size: int) -> bytes:
     """The icon as PNG, `size` pixels wide and high."""
     from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt  # noqa: PLC0415 - in the build environment only
-    from PySide6.QtGui import QImage, QPainter  # noqa: PLC0415
+    from PySide6.QtGui import QImage, QImageWriter, QPainter  # noqa: PLC0415
     from PySide6.QtSvg import QSvgRenderer  # noqa: PLC0415
 
     image = QImage(size, size, QImage.Format.Format_ARGB32)
@@ -73,7 +73,7 @@ def draw(size: int) -> bytes:
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, b"PNG")
+    QImageWriter(buffer, QByteArray(b"PNG")).write(image)
     return bytes(data.data())
 
 
