@@ -173,7 +173,7 @@ class _Batch:
             model.runner.new_cache(),
             sampler,
             Detokenizer(model.prompt.tokenizer.decode),
-            StopStrings(params.stop),
+            StopStrings(model.prompt.stops_of(prompt.request)),
         )
 
     def _read(self, sequence: _Sequence) -> None:

@@ -12,6 +12,7 @@ from engine.explain.profile import MachineProfile
 from engine.explain.trace import MemoryState, TurnTrace
 from engine.models.choices import AdapterChoice
 from engine.stats import TurnStats
+from engine.templates.plain import TemplateKind
 from engine.tools import ToolStyle
 
 
@@ -56,6 +57,7 @@ class ModelInfo:
         end_ids: Tokens that end a reply.
         sampling: How its makers sample it, by the names of `SamplingParams`; empty where they do not say.
         tool_style: How the model writes calls of tools, as `engine.tools.ToolStyle`; None if it knows none.
+        template: With which template its chats are written; "none" for a base model with which no chat is possible yet.
         server: The name of the server on which it runs; empty for a model on this machine. Of one on a server only its
             name, `load_s` and, where the server tells it, `context_limit` are known; all other figures are 0.
         host: Where its text goes: the server's host name, and port if it has one.
@@ -79,6 +81,7 @@ class ModelInfo:
     end_ids: frozenset[int] = frozenset()
     sampling: tuple[tuple[str, float], ...] = ()
     tool_style: ToolStyle | None = None
+    template: TemplateKind = TemplateKind.OWN
     server: str = ""
     host: str = ""
     compiling: bool = False

@@ -13,26 +13,22 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
-
-from jinja2 import TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from typing import Any, Final
 
 from engine.chat import ChatRequest, Message
 from engine.errors import BadModelFile, BadRequest
 from engine.kv_cache import common_prefix
+from engine.models.choices import read_choices
+from engine.templates.budget import TooCostly
+from engine.templates.plain import PLAIN_TEMPLATE, STOPS, TemplateKind, first_stop, spaced
+from engine.templates.sandbox import LONGEST, ChatTemplate
 from engine.tokenizer import Tokenizer, load_tokenizer, read_json
 from engine.tools import tool_style
 
-# For models that bring no template (base models): plain roles, a blank line between messages.
-_PLAIN_TEMPLATE = (
-    "{{ bos_token }}{% for m in messages %}{{ m.role | capitalize }}: {{ m.content }}\n\n{% endfor %}"
-    "{% if add_generation_prompt %}Assistant:{% endif %}"
-)
-
-
 _UNSTABLE_TOKENS: Final = 3
 _PIECES_KEPT: Final = 256
+_REASON: Final = 200  # characters of what a template says
+_PROBES: Final = ("\ue000system\ue001", "\ue000user\ue001")
 
 
 class PromptBuilder:
@@ -41,17 +37,36 @@ class PromptBuilder:
     Args:
         tokenizer: The model's tokenizer.
         template: Jinja source of its chat template.
+        kind: Whose template it is. With "none", only raw prompts can be encoded.
+        name: The model's, for sentences.
 
     Attributes:
+        kind: The same.
         tool_style: How the model writes calls of tools; None if it is not told of any.
+        stops: Strings that end a reply besides the model's end tokens, with no part of them belonging to it.
+
+    Raises:
+        Exception: See `ChatTemplate`.
     """
 
-    def __init__(self, tokenizer: Tokenizer, template: str) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, template: str, kind: TemplateKind = TemplateKind.OWN, name: str = ""
+    ) -> None:
         self.tokenizer = tokenizer
+        self.kind = kind
+        self.stops = STOPS if kind is TemplateKind.PLAIN else ()
         # A history is tokenised again every turn, and some of it twice to see whether it fits: only new text costs.
         self._encode = functools.lru_cache(_PIECES_KEPT)(tokenizer.encode)
-        self._template = _environment().from_string(template)
+        self._template = ChatTemplate(template)
+        self._name = name
+        self._special = {"bos_token": "", "eos_token": "", **tokenizer.special}
+        if kind is TemplateKind.PLAIN:
+            self._special["bos_token"] = tokenizer.decode_all(tokenizer.encode_raw("")[:1])
         self.tool_style = tool_style(template)
+
+    def stops_of(self, request: ChatRequest) -> tuple[str, ...]:
+        """All strings that end the reply to a request."""
+        return request.params.stop if request.prompt is not None else (*request.params.stop, *self.stops)
 
     def encode(self, request: ChatRequest) -> list[int]:
         """The whole prompt of a request, up to where the reply begins, or goes on.
@@ -80,11 +95,29 @@ class PromptBuilder:
     def reply_ids(self, begun: Message) -> tuple[int, ...]:
         """The ids of a reply that is to go on: those it was generated with, or those of its text; no end token."""
         if begun.token_ids is None:
-            return tuple(self.tokenizer.encode_literally(begun.content))
-        end = len(begun.token_ids)
-        while end and begun.token_ids[end - 1] in self.tokenizer.end_ids:
+            return tuple(self.tokenizer.encode_literally(self._spelled(begun)))
+        return tuple(self._within_stops(self._unended(begun.token_ids)))
+
+    def _unended(self, ids: Sequence[int]) -> list[int]:
+        end = len(ids)
+        while end and ids[end - 1] in self.tokenizer.end_ids:
             end -= 1
-        return begun.token_ids[:end]
+        return list(ids[:end])
+
+    def _within_stops(self, ids: list[int]) -> list[int]:
+        """The ids of a reply without those that go beyond a stop string of the template."""
+        if not self.stops or not ids or min(ids) < 0:  # negative ids stand for texts that are only being counted
+            return ids
+        text = self.tokenizer.decode(ids)
+        cut = first_stop(text, self.stops)
+        if cut is None:
+            return ids
+        kept = len(ids)
+        while kept and not text[:cut].startswith(self.tokenizer.decode(ids[:kept])):
+            kept -= 1
+        # The last token may have reached over the stop string's beginning: what of it belongs to the reply stays.
+        rest = text[len(self.tokenizer.decode(ids[:kept])) : cut]
+        return ids[:kept] + (self.tokenizer.encode_literally(rest) if rest else [])
 
     def text_ids(self, text: str) -> list[int]:
         """Ids of a message's text alone, special tokens written in it read as ordinary text."""
@@ -117,6 +150,11 @@ class PromptBuilder:
         Raises:
             BadRequest: The template refuses these messages.
         """
+        if self.kind is TemplateKind.NONE:
+            raise BadRequest(
+                f"The model {self._name} is a base model: it continues texts and has no chat template. To chat with it "
+                f"in Loquat's plain form, run: loquat models check {self._name} --use-plain-template"
+            )
         mark = _unused_mark(messages)
         spliced: list[list[int]] = []
         placeheld = [self._placeheld(message, mark, spliced) for message in messages]
@@ -127,7 +165,7 @@ class PromptBuilder:
     def _placeheld(self, message: Message, mark: str, spliced: list[list[int]]) -> dict[str, Any]:
         """The message for the template, its content replaced by a mark where ids are known or must be literal."""
         ids = self._known_ids(message)
-        content = message.content
+        content = self._spelled(message)
         if ids is not None:
             content = f"{mark}{len(spliced)}\ue001"
             spliced.append(ids)
@@ -135,22 +173,43 @@ class PromptBuilder:
 
     def _known_ids(self, message: Message) -> list[int] | None:
         if message.token_ids is not None:
-            return list(message.token_ids)
+            # In the plain form nothing stands between a reply and the next question, no end token either.
+            return self._within_stops(self._unended(message.token_ids)) if self.stops else list(message.token_ids)
         if self.tokenizer.names_special(message.content):
-            return self.tokenizer.encode_literally(message.content)
+            return self.tokenizer.encode_literally(self._spelled(message))
         return None
 
+    def _spelled(self, message: Message) -> str:
+        return spaced(message.role, message.content) if self.kind is TemplateKind.PLAIN else message.content
+
     def _render(self, messages: list[dict[str, Any]], started_on: str, wishes: dict[str, Any]) -> str:
-        day = datetime.date.fromisoformat(started_on) if started_on else datetime.date(2000, 1, 1)
+        if len(messages) > 1 and (messages[0]["role"], messages[1]["role"]) == ("system", "user") and self.folds_system:
+            system, user, *rest = messages
+            messages = [{**user, "content": f"{system['content']}\n\n{user['content']}"}, *rest]
         try:
-            return self._template.render(
-                messages=messages,
-                add_generation_prompt=True,
-                strftime_now=day.strftime,
-                **{"bos_token": "", "eos_token": "", **self.tokenizer.special, **wishes},
-            )
+            return self.text(messages, started_on, **wishes)
         except Exception as error:  # a template is foreign code and can fail in any way
-            raise BadRequest(f"The model's chat template refuses this chat: {error}.", repr(error)) from error
+            raise BadRequest(_refusal(error), repr(error)) from error
+
+    def text(self, messages: Sequence[dict[str, Any]], started_on: str = "", **wishes: Any) -> str:  # noqa: ANN401
+        """What the template makes of messages in its own form, with the beginning of a reply.
+
+        Raises:
+            TooCostly: It took more time or memory than it may.
+            Exception: Whatever the template does wrong.
+        """
+        day = datetime.date.fromisoformat(started_on) if started_on else datetime.date(2000, 1, 1)
+        values = {"messages": messages, "add_generation_prompt": True, "strftime_now": day.strftime}
+        return self._template.render({**self._special, **values, "tools": None, **wishes})
+
+    @functools.cached_property
+    def folds_system(self) -> bool:
+        """Whether a system message has to be put in front of the first question, because the template takes none."""
+        system, user = ({"role": role, "content": text} for role, text in zip(("system", "user"), _PROBES, strict=True))
+        try:
+            return _PROBES[0] not in self.text([system, user])
+        except Exception:
+            return True
 
     def _splice(self, text: str, mark: str, spliced: Sequence[list[int]]) -> list[int]:
         """Tokenise the text between the marks and put the known ids in their places."""
@@ -167,24 +226,31 @@ class PromptBuilder:
 
 
 def load_prompt_builder(folder: Path) -> PromptBuilder:
-    """The prompt builder of a model folder, with a plain template where the model brings none.
+    """The prompt builder of a model folder, with Loquat's plain template where the person chose that.
 
     Raises:
         BadModelFile: The tokenizer or the template is missing or damaged.
     """
     tokenizer = load_tokenizer(folder)
+    if read_choices(folder).plain_template:
+        return PromptBuilder(tokenizer, PLAIN_TEMPLATE, TemplateKind.PLAIN, folder.name)
+    source = read_template(folder)
     try:
-        return PromptBuilder(tokenizer, read_template(folder) or _PLAIN_TEMPLATE)
-    except TemplateError as error:
-        sentence = f"The model {folder.name} has a chat template that cannot be read; choose another model."
-        raise BadModelFile(sentence, repr(error)) from error
+        return PromptBuilder(tokenizer, source, TemplateKind.OWN if source else TemplateKind.NONE, folder.name)
+    except Exception as error:  # a template is foreign code and can fail in any way
+        raise BadModelFile(
+            f"The chat template of the model {folder.name} cannot be used: {_reason(error)}. To chat with it in "
+            f"Loquat's plain form, run: loquat models check {folder.name} --use-plain-template",
+            repr(error),
+        ) from error
 
 
 def read_template(folder: Path) -> str:
     """The chat template's source, "" when the model has none."""
     file = folder / "chat_template.jinja"
     if file.is_file():
-        return file.read_text(encoding="utf-8")
+        with file.open(encoding="utf-8", newline="") as text:
+            return text.read(LONGEST + 1)  # more is refused, whatever it says
     template = read_json(folder / "tokenizer_config.json").get("chat_template")
     if isinstance(template, list):
         named = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
@@ -212,19 +278,12 @@ def _unused_mark(messages: Sequence[Message]) -> str:
     return mark
 
 
-def _environment() -> ImmutableSandboxedEnvironment:
-    """Jinja as chat templates expect it (the settings are transformers'), in a sandbox: a template is data."""
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-    )
-    environment.filters["tojson"] = _to_json
-    environment.globals["raise_exception"] = _raise
-    return environment
+def _refusal(error: Exception) -> str:
+    if isinstance(error, TooCostly | RecursionError):
+        return "The model's chat template does not come to an end; choose another model, or Loquat's plain template."
+    return f"The model's chat template refuses this chat: {_reason(error)}."
 
 
-def _raise(message: str) -> NoReturn:
-    raise TemplateError(message)
-
-
-def _to_json(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON value
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+def _reason(error: Exception) -> str:
+    """What a template's error says, in one line that is not too long."""
+    return " ".join(str(error).split()).rstrip(".")[:_REASON] or type(error).__name__

@@ -182,7 +182,7 @@ class Turn:
     ) -> Generator[ChatEvent, None, FinishReason]:
         tokenizer, runner = self._model.prompt.tokenizer, self._model.runner
         detokenizer, owed = self._begun_text()
-        stops = StopStrings(self._request.params.stop)
+        stops = StopStrings(self._model.prompt.stops_of(self._request))
         room = runner.context_limit - len(prompt)
         limit = min(self._request.params.max_tokens or room, room)
         reason = FinishReason.LENGTH
@@ -220,7 +220,8 @@ class Turn:
             return Detokenizer(decode), ""
         begun = self._request.messages[-1]
         ids = self._model.prompt.reply_ids(begun)
-        return Detokenizer(decode, ids), never_shown(decode, ids, begun.content, self._request.params.stop)
+        stops = self._model.prompt.stops_of(self._request)
+        return Detokenizer(decode, ids), never_shown(decode, ids, begun.content, stops)
 
     def _rest(self, owed: str, detokenizer: Detokenizer, stops: StopStrings) -> Iterator[ChatEvent]:
         """What was held back while it could still change."""

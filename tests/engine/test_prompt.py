@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from engine.chat import ChatRequest, Message
+from engine.config import SamplingParams
 from engine.errors import BadModelFile, BadRequest
+from engine.models.choices import ModelChoices, write_choices
 from engine.prompt import PromptBuilder, load_prompt_builder
-from tests.engine.fakes import CHATML, loquat_tokenizer, write_tokenizer
+from engine.templates.plain import TemplateKind
+from tests.engine.fakes import CHATML, END, loquat_tokenizer, write_tokenizer
 
 TOKENIZER = loquat_tokenizer()
 END_ID = next(iter(TOKENIZER.end_ids))
@@ -81,12 +86,51 @@ def test_a_template_that_refuses_is_a_sentence():
         encode(Message("user", "q"), template="{{ raise_exception('roles must alternate') }}")
 
 
-@pytest.mark.parametrize(
-    "attack", ["{{ ''.__class__.__mro__ }}", "{{ messages.append(1) }}", "{% include '/etc/passwd' %}"]
-)
+@pytest.mark.parametrize("attack", ["{{ ''.__class__.__mro__ }}", "{{ messages.append(1) }}"])
 def test_a_template_cannot_leave_its_sandbox(attack):
-    with pytest.raises(BadRequest):
+    with pytest.raises(BadRequest, match="refuses this chat"):
         encode(Message("user", "q"), template=attack)
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    ],
+)
+def test_a_template_without_end_is_a_sentence(attack):
+    with pytest.raises(BadRequest, match="does not come to an end; choose another model"):
+        encode(Message("user", "q"), template=attack)
+
+
+def test_what_a_template_says_is_shortened():
+    with pytest.raises(BadRequest) as told:
+        encode(Message("user", "q"), template="{{ raise_exception('no\n\n' * 1000) }}")
+    assert len(told.value.sentence) < 300 and "\n" not in told.value.sentence
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        CHATML.replace(
+            "{% for m in", "{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}{% for m in"
+        ),
+        CHATML.replace("{{ m.content }}", "{{ m.content if m.role != 'system' }}"),
+    ],
+)
+def test_a_system_message_that_the_template_does_not_take_stands_before_the_question(template):
+    got = encode(
+        Message("system", "Be brief."),
+        Message("user", "Hi"),
+        Message("assistant", "Ho"),
+        Message("user", "?"),
+        template=template,
+    )
+    asked = encode(
+        Message("user", "Be brief.\n\nHi"), Message("assistant", "Ho"), Message("user", "?"), template=template
+    )
+    assert got == asked
 
 
 def test_a_folder_without_tokenizer_is_a_sentence(tmp_path):
@@ -94,18 +138,61 @@ def test_a_folder_without_tokenizer_is_a_sentence(tmp_path):
         load_prompt_builder(tmp_path)
 
 
-def test_a_model_without_template_gets_plain_roles(tmp_path):
+@pytest.fixture
+def base_model(tmp_path):
+    """A folder without a chat template."""
     write_tokenizer(tmp_path)
     (tmp_path / "chat_template.jinja").unlink()
-    builder = load_prompt_builder(tmp_path)
-    prompt = builder.encode(ChatRequest("r", (Message("user", "Hi"),)))
-    assert builder.tokenizer.decode(prompt) == "User: Hi\n\nAssistant:"
+    return tmp_path
+
+
+def test_a_base_model_says_what_it_is_and_goes_on_with_raw_prompts(base_model):
+    builder = load_prompt_builder(base_model)
+    assert builder.kind is TemplateKind.NONE
+    with pytest.raises(BadRequest, match="is a base model: it continues texts"):
+        builder.encode(ChatRequest("r", (Message("user", "Hi"),)))
+    assert builder.encode(ChatRequest("r", (), prompt="Once")) == builder.tokenizer.encode("Once")
+
+
+@pytest.fixture
+def plain(base_model):
+    """The prompt builder of a base model whose person agreed to the plain template."""
+    write_choices(base_model, ModelChoices(plain_template=True))
+    return load_prompt_builder(base_model)
+
+
+def plain_text(builder, *messages):
+    return builder.tokenizer.decode_all(builder.encode(ChatRequest("r", messages)))
+
+
+def test_the_plain_template_writes_a_dialogue(plain):
+    assert plain.kind is TemplateKind.PLAIN
+    messages = Message("system", "Be brief."), Message("user", "Hi"), Message("assistant", "Ho"), Message("user", "So?")
+    assert plain_text(plain, *messages) == "Be brief.\n\nUser: Hi\n\nAssistant: Ho\n\nUser: So?\n\nAssistant:"
+
+
+@pytest.mark.parametrize("tail", ["", "\n\nUser:", "\nUser: What", END])
+def test_a_reply_in_plain_form_ends_where_the_next_question_would_begin(plain, tail):
+    first = plain.encode(ChatRequest("r", (Message("user", "Hi"),)))
+    reply = tuple(plain.tokenizer.encode(" Ho." + tail))
+    told = Message("assistant", " Ho.", reply)
+    ids = plain.encode(ChatRequest("r", (Message("user", "Hi"), told, Message("user", "So?"))))
+    assert ids[: len(first) + 4] == first + plain.tokenizer.encode(" Ho.")
+    assert plain.tokenizer.decode_all(ids).endswith("Assistant: Ho.\n\nUser: So?\n\nAssistant:")
+    assert plain.reply_ids(told) == tuple(plain.tokenizer.encode(" Ho."))
+
+
+def test_only_chats_in_plain_form_have_stop_strings_of_their_own(plain):
+    asked = ChatRequest("r", (Message("user", "Hi"),), SamplingParams(stop=("END",)))
+    assert plain.stops_of(asked)[0] == "END" and "\nUser:" in plain.stops_of(asked)
+    assert plain.stops_of(dataclasses.replace(asked, messages=(), prompt="Once")) == ("END",)
+    assert PromptBuilder(TOKENIZER, CHATML).stops_of(asked) == ("END",)
 
 
 def test_a_template_with_a_syntax_error_is_a_sentence(tmp_path):
     write_tokenizer(tmp_path)
     (tmp_path / "chat_template.jinja").write_text("{% for %}", encoding="utf-8")
-    with pytest.raises(BadModelFile, match="chat template"):
+    with pytest.raises(BadModelFile, match=r"chat template of the model .* cannot be used: .*--use-plain-template"):
         load_prompt_builder(tmp_path)
 
 
