@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 import gguf
 import numpy as np
 from gguf.constants import GGMLQuantizationType
-from gguf.quants import quantize
 from safetensors.numpy import load_file
+
+from tests.engine.models.gguf_blocks import packed
 
 ARCH = {
     "llama": "llama",
@@ -30,6 +31,7 @@ ARCH = {
 }
 INTERLEAVED = ("llama", "smollm3", "granite")
 Result = TypeVar("Result")
+Packing = GGMLQuantizationType | Callable[[str], GGMLQuantizationType]
 
 
 def finish(steps: Generator[Any, None, Result]) -> Result:
@@ -44,14 +46,15 @@ def finish(steps: Generator[Any, None, Result]) -> Result:
 def write_gguf(
     source: Path,
     target: Path,
-    packing: GGMLQuantizationType = GGMLQuantizationType.F32,
+    packing: Packing = GGMLQuantizationType.F32,
     tokenizer: Callable[[gguf.GGUFWriter, int], None] | None = None,
     extra: Mapping[str, np.ndarray] | None = None,
     *,
     tensors_per_part: int = 0,
 ) -> Path:
-    """Convert the transformers folder `source` to the GGUF file `target`; matrices are packed as `packing`.
+    """Convert the transformers folder `source` to the GGUF file `target`.
 
+    Matrices are packed as `packing`, or as it says of each by its name.
     With `tensors_per_part` it becomes several files, and the first is returned.
     """
     config = json.loads((source / "config.json").read_text())
@@ -60,7 +63,7 @@ def write_gguf(
     _write_config(writer, config)
     (tokenizer or byte_level(source))(writer, config["vocab_size"])
     for name, values in {**_tensors(source, arch, config), **(extra or {})}.items():
-        _write_tensor(writer, name, values, packing)
+        _write_tensor(writer, name, values, packing if isinstance(packing, GGMLQuantizationType) else packing(name))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -75,7 +78,7 @@ def _write_tensor(writer: gguf.GGUFWriter, name: str, values: np.ndarray, packin
     elif packing is GGMLQuantizationType.F16:
         writer.add_tensor(name, values.astype(np.float16))
     else:
-        writer.add_tensor(name, quantize(values.astype(np.float32), packing), raw_dtype=packing)
+        writer.add_tensor(name, packed(values, packing), raw_dtype=packing)
 
 
 def _write_config(writer: gguf.GGUFWriter, config: Mapping[str, Any]) -> None:
