@@ -9,11 +9,13 @@ import socket
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Final
 
-from app.options import window_options
+from app.options import SELF_TEST, SELF_TEST_WINDOW, window_options
 from engine import cli
 from engine.offline import stay_offline
+from engine.own_command import free_children
 
 ERROR_EXIT: Final = 2
 DISTRIBUTION: Final = "loquat-chat"
@@ -23,22 +25,39 @@ _WAITING: Final = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; its exit code: 0 done, 2 could not begin (with one sentence on standard error)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _give_streams()
+    free_children(os.environ)
     stay_offline(os.environ)
     if arguments[:1] != ["bench"]:  # which measures torch as it comes
         _wait_passively(os.environ)
     if arguments and arguments[0] in cli.COMMANDS:
         return cli.main(arguments)
+    if SELF_TEST in arguments:
+        from app import self_test  # noqa: PLC0415 - of this command alone
+
+        return self_test.main(arguments)
     parser = _parser()
     if arguments and not arguments[0].startswith("-"):
         parser.error(f"there is no command {arguments[0]}; there are {', '.join(cli.COMMANDS)}")
-    parser.parse_args(arguments)
+    if SELF_TEST_WINDOW not in arguments:  # whose options are its own
+        parser.parse_args(arguments)
     if not _has_display(sys.platform, os.environ) or _is_dead_display(os.environ):
         return _refuse("There is no display to open a window on. Run `loquat chat` to chat in the terminal.")
     try:
-        from app.desktop import run  # noqa: PLC0415 - Qt from here on
+        if SELF_TEST_WINDOW in arguments:
+            from app.self_test_window import main as run  # noqa: PLC0415 - Qt from here on
+        else:
+            from app.desktop import run  # noqa: PLC0415 - Qt from here on
     except ImportError as error:
-        return _refuse(f"The window cannot be opened: {error}. Run `loquat chat` to chat in the terminal.")
+        return _refuse(f"The window cannot be opened: {error}. `loquat doctor` says what to do about it.")
     return run(arguments)
+
+
+def _give_streams() -> None:
+    """Give a program without a terminal, as Windows starts one, somewhere to print to: nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the program
 
 
 def _wait_passively(environment: MutableMapping[str, str]) -> None:
@@ -59,6 +78,10 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[window_options()],
     )
+    parser.add_argument(
+        SELF_TEST, action="store_true", help="test the program in a home of its own, and say how fast it is"
+    )
+    parser.add_argument("--self-test-output", metavar="FILE", help="write what the test found to a file as well")
     parser.add_argument("--version", action="version", version=f"loquat {metadata.version(DISTRIBUTION)}")
     return parser
 

@@ -198,12 +198,17 @@ class FirstPaint(QObject):
         self._timer.stop()
 
 
-def run(arguments: Sequence[str], make_worker: WorkerFactory | None = None) -> int:
+def run(
+    arguments: Sequence[str],
+    make_worker: WorkerFactory | None = None,
+    attend: Callable[[Desktop], QObject] | None = None,
+) -> int:
     """Open the window and run until it is closed; the exit code.
 
     Args:
         arguments: Of the command line; a first instance that runs already gets them as they are.
         make_worker: Makes the worker; None takes the engine's own.
+        attend: Makes, once the window is shown, what goes along with it until it is closed.
     """
     options, _ = window_options().parse_known_args(arguments)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -222,7 +227,7 @@ def run(arguments: Sequence[str], make_worker: WorkerFactory | None = None) -> i
             return _hand_over(app, instance, arguments)
         try:
             desktop = Desktop(app, paths, make_worker or _engine_worker(paths))
-            return _run_first(app, desktop, instance, options)
+            return _run_first(app, desktop, instance, options, attend)
         finally:
             instance.release()
     except StoreError as error:
@@ -239,7 +244,13 @@ def _engine_worker(paths: Paths) -> WorkerFactory:
     return lambda emit: Worker(emit, EngineConfig(), paths)
 
 
-def _run_first(app: QApplication, desktop: Desktop, instance: SingleInstance, options: Namespace) -> int:
+def _run_first(
+    app: QApplication,
+    desktop: Desktop,
+    instance: SingleInstance,
+    options: Namespace,
+    attend: Callable[[Desktop], QObject] | None,
+) -> int:
     guard = CrashGuard(desktop.chats.save_now)
     guard.report.connect(desktop.show_crash)
     desktop.chats.bug_found.connect(guard.engine_bug)
@@ -251,7 +262,9 @@ def _run_first(app: QApplication, desktop: Desktop, instance: SingleInstance, op
         desktop.show(options.model, options.new)
         if options.toggle:
             desktop.presence.toggle_quick_ask()
+        beside = attend(desktop) if attend is not None else None
         code = app.exec()
+        del beside  # before the window that it knows
     finally:
         ended = desktop.close()
         guard.uninstall()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import Final
+
+SELF_TEST: Final = "--self-test"
+SELF_TEST_WINDOW: Final = "--self-test-window"  # what the self-test starts its children with
 
 
 def window_options() -> argparse.ArgumentParser:
