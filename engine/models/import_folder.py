@@ -14,10 +14,20 @@ from engine.events import LoadStage
 from engine.kernels.sources import FolderSource
 from engine.models.files import link_or_copy, need_room
 from engine.models.folder_tokenizer import import_tokenizer
+from engine.models.import_prequantised import (
+    PrequantisedSource,
+    QuantisedCheckpoint,
+    read_checkpoint,
+    scheme_of,
+    without_scheme,
+)
 from engine.models.model_folder import CONFIG, WEIGHTS, WEIGHTS_INDEX, Imported, read_object, write_json
+from engine.models.note_quality import note_quality
 from engine.models.pack_weights import pack_weights
+from engine.models.prequantised import StoredTensors
 from engine.models.progress import Step, stop_if_cancelled
 from engine.models.safetensors_file import PICKLES, TensorEntry, pickle_refused, read_entries
+from engine.models.weight_files import write_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +36,13 @@ class _Weights:
 
     Attributes:
         files: Name in the model folder to the file.
+        places: Tensor to the file.
         entries: All tensors.
         index: The index to write, None for a single file.
     """
 
     files: Mapping[str, Path]
+    places: Mapping[str, Path]
     entries: list[TensorEntry]
     index: Mapping[str, Any] | None
 
@@ -38,7 +50,7 @@ class _Weights:
 def import_folder(
     source: Path, folder: Path, label: str, handle: RequestHandle, *, weights: str = ""
 ) -> Generator[Step, None, Imported]:
-    """Bring a Hugging Face folder into an empty folder, without changing a weight.
+    """Bring a Hugging Face folder into an empty folder, without changing a weight; quantised ones become floats.
 
     Args:
         source: Folder with config.json, safetensors and a tokenizer.
@@ -49,7 +61,8 @@ def import_folder(
 
     Raises:
         BadModelFile: A part is missing or damaged.
-        UnsupportedModel: An architecture that transformers does not know, code of its own, or pickled weights.
+        UnsupportedModel: An architecture that transformers does not know, code of its own, pickled weights, or weights
+            quantised in a way that is not known.
         DiskFull: There is too little room.
         Cancelled: `handle` was cancelled.
         OSError: The disk failed.
@@ -57,7 +70,12 @@ def import_folder(
     yield Step(LoadStage.IMPORT, 0, 0, f"Reading {label}")
     config = read_object(source, CONFIG)
     _check_config(source, config)
+    scheme = scheme_of(source, config)
     stored = _weights(source)
+    target = _Target(source, folder, label, handle, weights)
+    if scheme is not None:
+        tensors = StoredTensors(source.name, stored.places, stored.entries)
+        return (yield from _unpack(read_checkpoint(tensors, scheme, config), config, target))
     # The weights as they are, and at most one byte each in packed form.
     need_room(folder, sum(entry.nbytes + entry.elements for entry in stored.entries), f"import {label}")
     import_tokenizer(source, folder, config)
@@ -69,6 +87,35 @@ def import_folder(
     return Imported(str(config["model_type"]), parameters, source.resolve().name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What an import was asked for; see `import_folder`."""
+
+    source: Path
+    folder: Path
+    label: str
+    handle: RequestHandle
+    weights: str
+
+
+def _unpack(
+    checkpoint: QuantisedCheckpoint, config: Mapping[str, Any], target: _Target
+) -> Generator[Step, None, Imported]:
+    """Import weights that came quantised."""
+    folder, label, handle = target.folder, target.label, target.handle
+    weights = target.weights or checkpoint.suits
+    need_room(folder, checkpoint.nbytes + checkpoint.parameters, f"import {label}")
+    plain = without_scheme(config, checkpoint.dtype)
+    import_tokenizer(target.source, folder, plain)
+    write_json(folder / CONFIG, plain)
+    yield from write_weights(checkpoint.weights, folder, label, handle)
+    _check_weights(target.source, folder, str(config["model_type"]))
+    packing = PrequantisedSource(folder, checkpoint.quantised)
+    yield from pack_weights(packing, plain, folder, label, handle, weights=weights)
+    yield from note_quality(folder, weights, checkpoint.parameters, label, handle)
+    return Imported(str(config["model_type"]), checkpoint.parameters, target.source.resolve().name, weights)
+
+
 def _check_config(source: Path, config: Mapping[str, Any]) -> None:
     # Imported here: it takes seconds, and a GGUF file does not need it.
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
@@ -78,10 +125,6 @@ def _check_config(source: Path, config: Mapping[str, Any]) -> None:
     model_type = str(config.get("model_type"))
     if model_type not in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         raise UnsupportedModel(f"The model {source.name} is of the architecture {model_type}, which is not supported.")
-    if "quantization_config" in config:
-        raise UnsupportedModel(
-            f"The model {source.name} is quantised in a way that is not supported; get the unquantised one, or a GGUF."
-        )
 
 
 def _check_weights(source: Path, folder: Path, model_type: str) -> None:
@@ -105,7 +148,8 @@ def _weights(source: Path) -> _Weights:
     if (source / WEIGHTS_INDEX).is_file():
         return _sharded(source)
     single = _single(source)
-    return _Weights({WEIGHTS: single}, read_entries(single), None)
+    entries = read_entries(single)
+    return _Weights({WEIGHTS: single}, dict.fromkeys((entry.name for entry in entries), single), entries, None)
 
 
 def _single(source: Path) -> Path:
@@ -131,7 +175,8 @@ def _sharded(source: Path) -> _Weights:
     missing = [tensor for tensor, name in places.items() if held.get(tensor) != name]
     if missing:
         raise BadModelFile(f"The weights in {source.name} are incomplete ({missing[0]} is missing); get them again.")
-    return _Weights(files, [entry for shard in entries.values() for entry in shard], index)
+    paths = {tensor: files[name] for tensor, name in held.items()}
+    return _Weights(files, paths, [entry for shard in entries.values() for entry in shard], index)
 
 
 def _shard(source: Path, name: str) -> Path:

@@ -191,7 +191,7 @@ def test_damaged_json(name: str, text: str, source: Path) -> None:
         ("config.json", {"model_type": ["llama"]}, "not supported"),
         ("config.json", {"auto_map": {"AutoModel": "x.Y"}}, "code of its own"),
         ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["x.Y", None]}}, "code of its own"),
-        ("config.json", {"quantization_config": {"quant_method": "gptq"}}, "quantised"),
+        ("config.json", {"quantization_config": {"quant_method": "hqq"}}, "quantised by hqq"),
     ],
 )
 def test_what_is_not_supported_is_named(file: str, change: dict[str, Any], sentence: str, source: Path) -> None:

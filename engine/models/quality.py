@@ -1,0 +1,47 @@
+"""What packing a model's weights cost in quality, noted beside them when they were imported. Torch-free."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from engine.models.model_folder import write_json
+
+QUALITY: Final = "quality.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Mean negative log likelihoods of the same text, in nats a token: with the weights as they came, and packed.
+
+    Attributes:
+        tokens: Of plain English that were read.
+        floats: With the weights unpacked from what they came in.
+        packed: With those that the CPU kernels read.
+        weights: What the latter are held in: "int4" or "int8".
+    """
+
+    tokens: int
+    floats: float
+    packed: float
+    weights: str
+
+
+def write_quality(folder: Path, quality: Quality) -> None:
+    """Keep it in the model's folder.
+
+    Raises:
+        OSError: The disk refused.
+    """
+    write_json(folder / QUALITY, asdict(quality))
+
+
+def read_quality(folder: Path) -> Quality | None:
+    """What was noted of the model in a folder; None where nothing was, or where it cannot be read."""
+    try:
+        said = json.loads((folder / QUALITY).read_text(encoding="utf-8"))
+        return Quality(int(said["tokens"]), float(said["floats"]), float(said["packed"]), str(said["weights"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
