@@ -12,6 +12,7 @@ import torch
 import transformers
 from torch import Tensor
 
+from engine.decoder.merge import Merge
 from engine.device import DeviceChoice
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.hf_cache import HfCache, cache_layers, keeps_states
@@ -185,8 +186,17 @@ def load_hf_runner(
         )
     if "cache" not in _parameters(model):
         raise UnsupportedModel(f"The model {folder.name} has an architecture that is not supported.", "no cache")
+    _merge_adapters(model, Merge.of(folder))
     placed = model if quantized or device_map else model.to(choice.device)
     return HfRunner(placed.eval(), choice, max_context)
+
+
+@torch.no_grad()
+def _merge_adapters(model: Any, merge: Merge) -> None:  # noqa: ANN401
+    """Change a model's weights in place, where adapters are switched on."""
+    if merge.key:
+        for name, weight in model.named_parameters():
+            weight.copy_(merge.apply(name, weight))
 
 
 def lacking_weights(folder: Path) -> list[str]:

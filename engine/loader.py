@@ -15,6 +15,7 @@ import torch
 
 from engine.budget import cache_budget, floats_fit, footprint_of, runnable
 from engine.config import EngineConfig
+from engine.decoder.merge import Merge
 from engine.device import DeviceChoice, choose_device
 from engine.device_faults import DeviceFaults, is_device_fault
 from engine.events import ModelInfo
@@ -119,16 +120,19 @@ def _load_on(
     footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk, config.kv_dtype)
     memory = memory_base(plan, footprint, runner, budget)
     sampling = own_sampling(entry.folder, entry.name)
-    info = dataclasses.replace(info, memory=memory, tool_style=prompt.tool_style, sampling=sampling)
+    info = dataclasses.replace(
+        info, memory=memory, tool_style=prompt.tool_style, template=prompt.kind, sampling=sampling
+    )
     return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), chosen.pending)
 
 
 def fingerprint(folder: Path, cache_format: str) -> str:
-    """Names a model, its tokenizer and a cache format; caches are exchanged only where this is equal."""
+    """Names a model, its adapters, its tokenizer and a cache format; caches are exchanged only where this is equal."""
     digest = hashlib.sha256(cache_format.encode())
     for name in ("loquat.json", "config.json", "tokenizer.json"):
         file = folder / name
         digest.update(file.read_bytes() if file.is_file() else b"")
+    digest.update(Merge.of(folder).key.encode())
     return digest.hexdigest()
 
 

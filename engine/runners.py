@@ -14,15 +14,15 @@ import torch
 
 from engine.config import EngineConfig
 from engine.decoder import DecoderConfig, DecoderRunner, load_decoder
-from engine.decoder.checkpoint import Checkpoint, read_json
+from engine.decoder.checkpoint import read_json
+from engine.decoder.merge import Merge
 from engine.device import DeviceChoice
-from engine.errors import BadModelFile, UnsupportedModel
+from engine.errors import UnsupportedModel
 from engine.formats import Holder, choose_kv_dtype
 from engine.runner import AnyRunner
 
 if TYPE_CHECKING:
     from engine.kernels.runner import KernelRunner
-    from engine.kernels.weights import KernelWeights
 
 _log = logging.getLogger(__name__)
 
@@ -93,6 +93,12 @@ def choose_runner(
         UnsupportedModel: No runner knows the architecture.
         BadModelFile: The weights cannot be read.
     """
+    merge = Merge.of(folder)
+    if merge.key and (device_map or choice.format.path == "bitsandbytes"):
+        raise UnsupportedModel(
+            "Adapters are merged into weights that are held as floats on one device; switch them off, "
+            "or choose a 16-bit format."
+        )
     if device_map:
         return _transformers(folder, choice, config, "through transformers", device_map)
     if choice.format.path == "bitsandbytes":
@@ -164,41 +170,12 @@ def _load_decoder(folder: Path, choice: DeviceChoice, config: EngineConfig, poll
 
 
 def _load_kernels(folder: Path, choice: DeviceChoice, config: EngineConfig, poll: Callable[[], None]) -> KernelRunner:
+    from engine.kernels.kept import packed_weights
     from engine.kernels.runner import KernelRunner
 
     decoder = DecoderConfig.from_json(read_json(folder / "config.json"))
-    weights = _packed(folder, choice.format.name, decoder, poll)
+    weights = packed_weights(folder, choice.format.name, decoder, poll)
     return KernelRunner(decoder, weights, threads=choice.threads, max_context=config.max_context)
-
-
-def _packed(folder: Path, name: str, decoder: DecoderConfig, poll: Callable[[], None]) -> KernelWeights:
-    """Packed weights from the folder, or packed now and kept there for the next time."""
-    from engine.kernels.store import load_packed, packed_path
-
-    path = packed_path(folder, name)
-    if path.is_file():
-        try:
-            return load_packed(path, decoder)
-        except BadModelFile as error:
-            _log.warning("%s They are packed again. %s", error.sentence, error.detail)
-    return _pack_and_keep(folder, path, name, decoder, poll)
-
-
-def _pack_and_keep(
-    folder: Path, path: Path, name: str, decoder: DecoderConfig, poll: Callable[[], None]
-) -> KernelWeights:
-    from engine.kernels.formats import Kind
-    from engine.kernels.packing import pack
-    from engine.kernels.sources import FolderSource
-    from engine.kernels.store import load_packed, save_packed
-
-    weights = pack(decoder, FolderSource(Checkpoint(folder, poll)), Kind.Q4A if name == "int4" else Kind.Q8)
-    try:
-        save_packed(weights, path)
-    except OSError as error:
-        _log.warning("The packed weights could not be kept and will be packed again next time: %s", error)
-        return weights
-    return load_packed(path, decoder)
 
 
 def _transformers(

@@ -10,6 +10,7 @@ from typing import Any, Final
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from engine.decoder.merge import Merge
 from engine.errors import BadModelFile
 
 SINGLE: Final = "model.safetensors"
@@ -41,14 +42,16 @@ class Checkpoint:
     Args:
         folder: The model folder.
         poll: Called before each tensor that is read; what it raises ends the reading.
+        merge: Adapters that are merged into each tensor as it is read.
 
     Raises:
         BadModelFile: The weights' files are missing or damaged.
     """
 
-    def __init__(self, folder: Path, poll: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, folder: Path, poll: Callable[[], None] = lambda: None, merge: Merge | None = None) -> None:
         self._folder = folder
         self._poll = poll
+        self._merge = merge
         self._files = _tensor_files(folder)
         self._prefix = self._find_prefix()
 
@@ -60,7 +63,7 @@ class Checkpoint:
         return self.tensor(self._prefix + name, shape)
 
     def tensor(self, name: str, shape: tuple[int, ...]) -> Tensor:
-        """The tensor of this name, memory-mapped, in its stored dtype.
+        """The tensor of this name in its stored dtype, memory-mapped unless something is merged into it.
 
         Raises:
             BadModelFile: It is missing, of another shape, or the file is damaged.
@@ -77,7 +80,7 @@ class Checkpoint:
         if tuple(tensor.shape) != shape or not tensor.is_floating_point():
             detail = f"{name}: {tensor.dtype} {tuple(tensor.shape)}, expected a floating-point {shape}"
             raise BadModelFile("The model's weights do not fit its config.json; get the model again.", detail)
-        return tensor
+        return self._merge.apply(name, tensor) if self._merge else tensor
 
     def head(self, shape: tuple[int, ...]) -> Tensor:
         """The matrix from hidden states to logits, where it is not the embedding; see `tensor`."""

@@ -14,6 +14,7 @@ from engine.decoder.config import DecoderConfig
 from engine.decoder.cuda_graph import choose_decoding
 from engine.decoder.layers import Decoder
 from engine.decoder.linear import DenseFactory, LinearFactory
+from engine.decoder.merge import Merge
 from engine.decoder.rows import CacheLayout
 from engine.decoder.static_step import RecordedDecoding
 from engine.decoder.weights import DecoderWeights, load_weights
@@ -162,7 +163,7 @@ def load_decoder(
     max_context: int | None = None,
     poll: Callable[[], None] = lambda: None,
 ) -> DecoderRunner:
-    """The runner of a model folder (config.json and safetensors).
+    """The runner of a model folder (config.json and safetensors), with the adapters that are switched on merged in.
 
     Args:
         folder: In the Hugging Face layout.
@@ -180,7 +181,6 @@ def load_decoder(
     config = DecoderConfig.from_json(read_json(folder / "config.json"))
     place = torch.device(device)
     with torch.inference_mode():
-        weights = load_weights(
-            Checkpoint(folder, poll), config, factory or DenseFactory(dtype, place), dtype=dtype, device=place
-        )
+        checkpoint = Checkpoint(folder, poll, Merge.of(folder))
+        weights = load_weights(checkpoint, config, factory or DenseFactory(dtype, place), dtype=dtype, device=place)
     return DecoderRunner(config, weights, kv_dtype=kv_dtype, max_context=max_context)

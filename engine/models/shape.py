@@ -21,8 +21,11 @@ _BITS: Final[Mapping[tuple[str, str], tuple[float, float, float]]] = {
     ("bitsandbytes", "nf4"): (4.5, 16, 16),
     ("bitsandbytes", "int8"): (8, 16, 16),
 }
-# Measured beside SmolLM2: Numba, LLVM and the kernels' machine code; buffers of torch's CPU libraries.
-_CODE: Final[Mapping[str, int]] = {"kernels": 120 << 20, "torch": 40 << 20}
+# Measured beside six models (tests/bench/fit.py): Numba, LLVM and the kernels' machine code; buffers of torch's CPU
+# libraries. The session that compiles the kernels for the first time holds some 200 MiB more.
+_CODE: Final[Mapping[str, int]] = {"kernels": 124 << 20, "torch": 40 << 20}
+_WORD: Final = 500  # bytes that a tokenizer takes for each of its words
+_TABLE: Final = 2  # a table of cosines or sines while it grows, in its own sizes
 _EMBEDDINGS: Final = ("embed_tokens.weight", "lm_head.weight", "wte.weight", "embeddings.weight")
 _FLOATS: Final = ("F64", "F32", "F16", "BF16")
 _ATTENTION: Final = ("full_attention", "sliding_attention", "chunked_attention")
@@ -42,6 +45,7 @@ class ModelShape:
         heads, kv_heads, head_dim, hidden, intermediate, vocabulary: As in config.json.
         context_limit: Tokens.
         softcapped: Whether attention scores are capped (Gemma 2), for which they are written out.
+        ropes: Kinds of position embeddings, each with its tables.
     """
 
     matrices: int
@@ -58,6 +62,7 @@ class ModelShape:
     vocabulary: int
     context_limit: int
     softcapped: bool
+    ropes: int = 1
 
     def weights(self, held: Format) -> int:
         """Bytes of the weights in a format: of the file where they are packed already, else by the bit."""
@@ -77,22 +82,37 @@ class ModelShape:
             chunk: Most tokens prefilled at a time.
             kv_dtype: Of cached keys and values, a key of `engine.memory.KV_DTYPES`; None takes the runner's own.
         """
-        item = _ITEM_BYTES[held.compute]
-        attention = (self.heads + 2 * self.kv_heads) * self.head_dim
+        fixed, growing = self._kernel_buffers(chunk) if held.path == "kernels" else self._buffers(held, chunk)
         return Footprint(
             label=label,
             weights=self.weights(held),
-            code=0 if held.device == "cuda" else _CODE.get(held.path, 0),
+            code=0 if held.device == "cuda" else _CODE.get(held.path, 0) + _WORD * self.vocabulary,
             kv_rows=2 * self.layers * self.kv_heads,
             head_dim=self.head_dim,
             kv_dtype=kv_dtype or ("float16" if held.path == "kernels" else held.compute),
             context_limit=self.context_limit,
-            # Residual stream, norms and sums; QKV as it is, rotated and attended; gate, up, product and its norm.
-            activations=chunk * item * (4 * self.hidden + 3 * attention + 4 * self.intermediate),
-            # The mask; where scores are written out also the scores, their exponentials and a copy.
-            activations_per_token=chunk * item * (1 + (3 * self.heads if self.softcapped else 0)),
+            activations=fixed,
+            activations_per_token=growing,
             logits=3 * 4 * self.vocabulary,
         )
+
+    def _buffers(self, held: Format, chunk: int) -> tuple[int, int]:
+        """Bytes of the intermediate results of a chunk in torch, and what each token of context adds."""
+        item = _ITEM_BYTES[held.compute]
+        attention = (self.heads + 2 * self.kv_heads) * self.head_dim
+        # Residual stream, norms and sums; QKV as it is, rotated and attended; gate, up, product and its norm.
+        fixed = chunk * item * (4 * self.hidden + 3 * attention + 4 * self.intermediate)
+        # The mask; where scores are written out also the scores, their exponentials and a copy.
+        return fixed, chunk * item * (1 + (3 * self.heads if self.softcapped else 0))
+
+    def _kernel_buffers(self, chunk: int) -> tuple[int, int]:
+        """The same of the CPU kernels (`engine.kernels.workspace`), which write no scores out."""
+        queries, attention = self.heads * self.head_dim, (self.heads + 2 * self.kv_heads) * self.head_dim
+        floats = 2 * self.hidden + attention + 2 * queries
+        rounded = self.hidden + queries + self.intermediate  # 16 bits and a scale for every 32 numbers
+        partials = self.heads * 4 * (16 + self.head_dim) * 4 // 128  # of four tokens, for every 128 keys
+        tables = self.ropes * 2 * 4 * self.head_dim * _TABLE
+        return chunk * (4 * floats + 9 * rounded // 4), partials + tables
 
 
 def read_shape(folder: Path) -> ModelShape:
@@ -103,16 +123,26 @@ def read_shape(folder: Path) -> ModelShape:
     """
     outer = read_object(folder, CONFIG)
     config = outer.get("text_config") if isinstance(outer.get("text_config"), dict) else outer
-    entries = _entries(folder)
+    entries = weight_entries(folder)
     packed = {name: sum(entry.nbytes for entry in of) for name, of in _packed(folder)}
     try:
-        return _shape(config or outer, entries, packed)
+        return shape_of(config or outer, entries, packed)
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         sentence = f"The sizes in the config.json of {folder.name} make no sense; get the model again."
         raise BadModelFile(sentence, repr(error)) from error
 
 
-def _shape(config: Mapping[str, Any], entries: list[TensorEntry], packed: Mapping[str, int]) -> ModelShape:
+def shape_of(config: Mapping[str, Any], entries: list[TensorEntry], packed: Mapping[str, int]) -> ModelShape:
+    """The sizes of a model.
+
+    Args:
+        config: Its config.json, without what is around the text model's.
+        entries: Its tensors.
+        packed: Bytes of its packed weights, by format.
+
+    Raises:
+        LookupError, TypeError, ValueError, ArithmeticError: They make no sense.
+    """
     hidden = int(_named(config, "hidden_size", "n_embd", "d_model"))
     heads = int(_named(config, "num_attention_heads", "n_head", "n_heads") or 0)  # none in a pure state-space model
     return ModelShape(
@@ -128,6 +158,7 @@ def _shape(config: Mapping[str, Any], entries: list[TensorEntry], packed: Mappin
         vocabulary=int(config["vocab_size"]),
         context_limit=int(_named(config, "max_position_embeddings", "n_positions") or _DEFAULT_CONTEXT),
         softcapped=bool(config.get("attn_logit_softcapping")),
+        ropes=2 if str(config.get("model_type", "")).startswith("gemma3") else 1,
     )
 
 
@@ -154,7 +185,12 @@ def _packed(folder: Path) -> Iterator[tuple[str, list[TensorEntry]]]:
         yield file.stem.removeprefix("packed-"), read_entries(file)
 
 
-def _entries(folder: Path) -> list[TensorEntry]:
+def weight_entries(folder: Path) -> list[TensorEntry]:
+    """The weights of a model folder, as the headers of its files describe them.
+
+    Raises:
+        BadModelFile: A file is missing or damaged.
+    """
     files = [folder / WEIGHTS]
     if (folder / WEIGHTS_INDEX).is_file():
         placed = read_object(folder, WEIGHTS_INDEX).get("weight_map")

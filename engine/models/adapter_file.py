@@ -1,0 +1,168 @@
+"""A LoRA adapter as peft saves it: read from its folder, nothing in it trusted. Torch-free.
+
+Sources: Hu et al. 2021, "LoRA", section 4.1 (W + alpha/r * B A); Kalajdzievski 2023 for rank-stabilised scaling; Liu et
+al. 2024, "DoRA", section 4.1; peft's `save_pretrained` for the names.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engine.errors import BadModelFile, UnsupportedModel
+from engine.models.model_folder import read_object
+from engine.models.safetensors_file import PICKLES, TensorEntry, pickle_refused, read_entries
+
+CONFIG: Final = "adapter_config.json"
+WEIGHTS: Final = "adapter_model.safetensors"
+# How models name the same decoder; what is left behind the prefix is the same for all.
+PREFIXES: Final = ("model.language_model.", "language_model.model.", "model.")
+_PEFT: Final = "base_model.model."
+_PART: Final = re.compile(r"(.+)\.(lora_A|lora_B|lora_magnitude_vector)(?:\.default)?(?:\.weight)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One matrix that an adapter changes.
+
+    Attributes:
+        weight: Its name behind the model's prefix, e.g. "layers.0.self_attn.q_proj.weight".
+        down, up: Names of A [rank, columns] and B [rows, rank] in the adapter's file.
+        magnitude: Name of DoRA's vector [rows]; empty for plain LoRA.
+        rank, rows, columns: Sizes.
+        scale: What B A is multiplied by.
+        transposed: Whether the model stores the matrix [columns, rows].
+    """
+
+    weight: str
+    down: str
+    up: str
+    magnitude: str
+    rank: int
+    rows: int
+    columns: int
+    scale: float
+    transposed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """An adapter whose files were read.
+
+    Attributes:
+        folder: Where it lies.
+        base: The model it was trained on, as its makers call it; may be empty.
+        targets: What it changes, by weight.
+        nbytes: Of its weights.
+    """
+
+    folder: Path
+    base: str
+    targets: Mapping[str, Target]
+    nbytes: int
+
+
+def plain_name(name: str) -> str:
+    """A weight's name behind the prefix that differs between architectures."""
+    prefix = next((prefix for prefix in PREFIXES if name.startswith(prefix)), "")
+    return name.removeprefix(prefix)
+
+
+def is_adapter(folder: Path) -> bool:
+    """Whether a folder holds a peft adapter."""
+    return (folder / CONFIG).is_file()
+
+
+def read_adapter(folder: Path) -> Adapter:
+    """Read and check an adapter by itself; of its weights only the header.
+
+    Raises:
+        BadModelFile: It is damaged, incomplete, or its sizes contradict each other.
+        UnsupportedModel: It is no LoRA, or trained more than matrices.
+    """
+    config = read_object(folder, CONFIG)
+    _check_kind(folder, config)
+    path = folder / WEIGHTS
+    if not path.is_file():
+        pickle = next((file.name for file in folder.iterdir() if file.suffix in PICKLES), None)
+        raise pickle_refused(pickle) if pickle else _damaged(folder, f"it lacks {WEIGHTS}")
+    entries = read_entries(path)
+    targets = {target.weight: target for target in _targets(folder, config, entries)}
+    base = config.get("base_model_name_or_path")
+    return Adapter(folder, base if isinstance(base, str) else "", targets, sum(entry.nbytes for entry in entries))
+
+
+def _check_kind(folder: Path, config: Mapping[str, Any]) -> None:
+    kind = config.get("peft_type")
+    if kind != "LORA":
+        raise UnsupportedModel(f"The adapter {folder.name} is of the kind {kind}; Loquat merges LoRA adapters only.")
+    for name, words in (("modules_to_save", "whole layers"), ("layers_pattern_replication", "copied layers")):
+        if config.get(name):
+            raise UnsupportedModel(f"The adapter {folder.name} brings {words} of its own, which Loquat cannot merge.")
+    if config.get("bias", "none") != "none" or config.get("lora_bias"):
+        raise UnsupportedModel(f"The adapter {folder.name} changes biases too, which Loquat cannot merge.")
+
+
+def _targets(folder: Path, config: Mapping[str, Any], entries: list[TensorEntry]) -> Iterator[Target]:
+    parts: dict[str, dict[str, TensorEntry]] = {}
+    for entry in entries:
+        match = _PART.fullmatch(entry.name)
+        if match is None:
+            said = f"The adapter {folder.name} holds something besides LoRA matrices, which Loquat cannot merge."
+            raise UnsupportedModel(said, entry.name)
+        parts.setdefault(match[1], {})[match[2]] = entry
+    if not parts:
+        raise _damaged(folder, "it changes nothing")
+    for module, found in parts.items():
+        yield _target(folder, config, module, found)
+
+
+def _target(folder: Path, config: Mapping[str, Any], module: str, found: Mapping[str, TensorEntry]) -> Target:
+    if not {"lora_A", "lora_B"} <= found.keys():
+        raise _damaged(folder, f"half of {module} is missing")
+    down, up, magnitude = found["lora_A"], found["lora_B"], found.get("lora_magnitude_vector")
+    if len(down.shape) != 2 or len(up.shape) != 2 or down.shape[0] != up.shape[1] or 0 in (*down.shape, *up.shape):
+        raise _damaged(folder, f"the shapes of {module} are {down.shape} and {up.shape}")
+    if magnitude is not None and math.prod(magnitude.shape) != up.shape[0]:
+        raise _damaged(folder, f"the magnitudes of {module} are {magnitude.shape}")
+    if not {down.dtype, up.dtype} <= {"F32", "F16", "BF16"}:
+        raise _damaged(folder, f"{module} is held as {down.dtype}")
+    plain = module.removeprefix(_PEFT)
+    rank = down.shape[0]
+    return Target(
+        weight=f"{plain_name(plain)}.weight",
+        down=down.name,
+        up=up.name,
+        magnitude=magnitude.name if magnitude else "",
+        rank=rank,
+        rows=up.shape[0],
+        columns=down.shape[1],
+        scale=_scale(folder, config, plain, rank),
+        transposed=bool(config.get("fan_in_fan_out")),
+    )
+
+
+def _scale(folder: Path, config: Mapping[str, Any], module: str, rank: int) -> float:
+    """By default alpha / rank, or alpha / sqrt(rank); both may be set for single modules by a pattern."""
+    alpha = _by_pattern(config.get("alpha_pattern"), module, config.get("lora_alpha"))
+    stated = _by_pattern(config.get("rank_pattern"), module, config.get("r"))
+    if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not math.isfinite(alpha):
+        raise _damaged(folder, "its lora_alpha is no number")
+    if stated != rank:
+        raise _damaged(folder, f"its rank is said to be {stated}, and is {rank}")
+    return float(alpha) / (math.sqrt(rank) if config.get("use_rslora") else rank)
+
+
+def _by_pattern(patterns: object, module: str, default: object) -> object:
+    """As peft matches them: a pattern is the end of a module's name."""
+    if not isinstance(patterns, Mapping):
+        return default
+    return next((v for key, v in patterns.items() if module == key or module.endswith(f".{key}")), default)
+
+
+def _damaged(folder: Path, problem: str) -> BadModelFile:
+    return BadModelFile(f"The adapter {folder.name} is damaged ({problem}); get it again.")
