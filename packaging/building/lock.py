@@ -11,7 +11,7 @@ from typing import Final
 from building.project import PACKAGING
 
 LOCKS: Final = PACKAGING / "lock"
-_PIN: Final = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)\s*(?:;([^\\]*))?")
+_PIN: Final = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)\s*(?:;((?:(?!--hash).)*))?")
 _HASH: Final = re.compile(r"--hash=sha256:([0-9a-f]{64})(?![0-9a-f])")
 
 

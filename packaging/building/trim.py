@@ -189,21 +189,14 @@ def unneeded_families(transformers: Path) -> tuple[str, ...]:
     models = transformers / "models"
     families = {path.name for path in models.iterdir() if (path / "__init__.py").is_file()}
     kept = set(_ALWAYS) & families
-    waiting = {_folder(name, models) for name in _causal(models / "auto" / "modeling_auto.py")} & families
+    special = _mapping(models / "auto" / "auto_mappings.py", "SPECIAL_MODEL_TYPE_TO_MODULE_NAME")
+    causal = _mapping(models / "auto" / "modeling_auto.py", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES")
+    waiting = {special.get(name, name.replace("-", "_")) for name in causal} & families
     while waiting:
         family = waiting.pop()
         kept.add(family)
         waiting |= (_imported(models / family) & families) - kept
     return tuple(sorted(families - kept))
-
-
-def _causal(modeling_auto: Path) -> Iterable[str]:
-    return _mapping(modeling_auto, "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES")
-
-
-def _folder(model_type: str, models: Path) -> str:
-    special = _mapping(models / "auto" / "auto_mappings.py", "SPECIAL_MODEL_TYPE_TO_MODULE_NAME")
-    return special.get(model_type, model_type.replace("-", "_"))
 
 
 def _imported(family: Path) -> set[str]:
