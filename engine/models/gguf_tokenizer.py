@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -17,12 +17,23 @@ from engine.models.pre_tokenizers import COMPOSED, WHOLE_PIECES_FIRST, pre_token
 
 TOKENS: Final = "tokenizer.ggml.tokens"
 SPACE: Final = "\u2581"
+# A longer token is made by no merge: all ways to cut it take time that grows with the square of its length.
+LONGEST_MERGED: Final = 256
+_TOKENS_AT_ONCE: Final = 10_000  # between two looks at whether to go on: some hundredths of a second
 # llama.cpp's token types.
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED = 1, 2, 3, 4
 
 
-def build_tokenizer(metadata: Metadata) -> Tokenizer:
+def _go_on() -> None:
+    """Nobody asks to stop."""
+
+
+def build_tokenizer(metadata: Metadata, poll: Callable[[], None] = _go_on) -> Tokenizer:
     """The tokenizer that a GGUF file describes.
+
+    Args:
+        metadata: The file's.
+        poll: Called several times a second; what it raises ends the work.
 
     Raises:
         BadModelFile: The file holds no tokenizer, or one that contradicts itself.
@@ -36,7 +47,9 @@ def build_tokenizer(metadata: Metadata) -> Tokenizer:
             f"The model in {metadata.file_name} has a tokenizer that is not supported ({shown(kind)})."
         )
     tokens, types = metadata.strings(TOKENS), token_types(metadata)
-    tokenizer = _byte_level(metadata, tokens) if kind == "gpt2" else _sentencepiece(metadata, tokens, types)
+    poll()
+    tokenizer = _byte_level(metadata, tokens) if kind == "gpt2" else _sentencepiece(metadata, tokens, types, poll)
+    poll()
     _add_whole_tokens(tokenizer, tokens, types)
     _add_bos(tokenizer, metadata, tokens, default=kind == "llama")
     return tokenizer
@@ -102,7 +115,9 @@ def _bpe(
         ) from error
 
 
-def _sentencepiece(metadata: Metadata, tokens: Sequence[str], types: npt.NDArray[np.generic]) -> Tokenizer:
+def _sentencepiece(
+    metadata: Metadata, tokens: Sequence[str], types: npt.NDArray[np.generic], poll: Callable[[], None]
+) -> Tokenizer:
     """SentencePiece BPE with byte fallback (Llama 1 and 2, Mistral, Phi-3, Gemma)."""
     gemma = metadata.text("general.architecture").startswith("gemma")
     spelled = [SPACE * len(token) if gemma and token.isspace() and set(token) == {" "} else token for token in tokens]
@@ -112,7 +127,9 @@ def _sentencepiece(metadata: Metadata, tokens: Sequence[str], types: npt.NDArray
         -np.arange(len(tokens)) if gemma else _per_token(metadata, "tokenizer.ggml.scores", len(tokens))
     )
     unknown = spelled[_token_id(metadata, "unknown", len(tokens), default=0)]
-    merges = _merges(vocabulary, scores.tolist(), mergeable=np.isin(types, (NORMAL, USER_DEFINED)).tolist())
+    mergeable = np.isin(types, (NORMAL, USER_DEFINED)).tolist()
+    merges = _merges(vocabulary, scores.tolist(), mergeable, poll)
+    poll()
     tokenizer = _bpe(metadata, vocabulary, merges, unk_token=unknown, fuse_unk=True, byte_fallback=True)
     prefix = metadata.flag("tokenizer.ggml.add_space_prefix", not gemma)
     _spell_spaces(tokenizer, prefix)
@@ -131,16 +148,21 @@ def _spell_spaces(tokenizer: Tokenizer, prefix: bool) -> None:
         tokenizer.decoder = decoders.Sequence(plain)
 
 
-def _merges(vocabulary: dict[str, int], scores: list[float], mergeable: list[bool]) -> list[tuple[str, str]]:
+def _merges(
+    vocabulary: dict[str, int], scores: list[float], mergeable: list[bool], poll: Callable[[], None]
+) -> list[tuple[str, str]]:
     """The merges that a SentencePiece vocabulary implies: each way to make a token of two, best score first."""
-    ranked = [
-        (-scores[index], left, right)
-        for token, index in vocabulary.items()
-        if mergeable[index]
-        for left, right in _halves(token, vocabulary)
-    ]
-    ranked.sort()
     texts = list(vocabulary)
+    ranked: list[tuple[float, int, int]] = []
+    for start in range(0, len(texts), _TOKENS_AT_ONCE):
+        poll()
+        ranked += [
+            (-scores[index], left, right)
+            for index, token in enumerate(texts[start : start + _TOKENS_AT_ONCE], start)
+            if mergeable[index] and len(token) <= LONGEST_MERGED
+            for left, right in _halves(token, vocabulary)
+        ]
+    ranked.sort()
     return [(texts[left], texts[right]) for _, left, right in ranked]
 
 

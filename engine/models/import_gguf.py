@@ -75,7 +75,7 @@ def import_gguf(
         # The weights as they are, and at most one byte each in packed form.
         numbers = sum(weight.elements for weight in stored)
         need_room(folder, numbers * (ITEM_BYTES[FILE_DTYPES[dtype]] + 1), f"import {label}")
-        _write_tokenizer(file, folder)
+        _write_tokenizer(file, folder, handle)
         _write_configs(file.metadata, config, dtype, folder)
         stop_if_cancelled(handle)
         yield from write_weights([(weight, dtype) for weight in stored], folder, label, handle)
@@ -83,9 +83,10 @@ def import_gguf(
         return Imported(config["model_type"], numbers, file.metadata.text("general.name", ""))
 
 
-def _write_tokenizer(file: GgufFile, folder: Path) -> None:
+def _write_tokenizer(file: GgufFile, folder: Path, handle: RequestHandle) -> None:
     metadata = file.metadata
-    build_tokenizer(metadata).save(str(folder / TOKENIZER), pretty=False)
+    tokenizer = build_tokenizer(metadata, lambda: stop_if_cancelled(handle))
+    tokenizer.save(str(folder / TOKENIZER), pretty=False)
     tokens = metadata.strings(TOKENS)
     named = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
     special = {key: tokens[index] for key, which in named.items() if (index := token_id(metadata, which)) is not None}

@@ -90,7 +90,13 @@ def _guided(options: argparse.Namespace, folder: Path) -> None:
         # Most of what libFuzzer keeps is broken; a sound file again and again leads to what lies behind the checks.
         return session.target.mutate(random.choice((data, random.choice(session.seeds))), random)[:longest]
 
-    limits = [f"-timeout={PATIENCE_S}", f"-max_len={LONGEST}", "-len_control=0", "-rss_limit_mb=0"]
+    limits = [
+        f"-timeout={PATIENCE_S}",
+        f"-report_slow_units={PATIENCE_S}",
+        f"-max_len={LONGEST}",
+        "-len_control=0",
+        "-rss_limit_mb=0",
+    ]
     kept = f"-artifact_prefix={options.findings}/"
     atheris.Setup([sys.argv[0], f"-seed={options.seed}", *limits, kept, str(corpus)], run, custom_mutator=mutate)
     atheris.Fuzz()

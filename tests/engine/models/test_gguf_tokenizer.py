@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,14 @@ from tokenizers.pre_tokenizers import ByteLevel
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.gguf_metadata import Metadata
 from engine.models.gguf_parts import open_gguf
-from engine.models.gguf_tokenizer import CONTROL, NORMAL, USER_DEFINED, build_tokenizer, token_types
+from engine.models.gguf_tokenizer import (
+    CONTROL,
+    LONGEST_MERGED,
+    NORMAL,
+    USER_DEFINED,
+    build_tokenizer,
+    token_types,
+)
 from engine.models.pre_tokenizers import pre_tokenizer
 from engine.models.registry import Registry
 from engine.paths import Paths
@@ -128,6 +136,32 @@ def test_control_tokens_are_found_whole_and_are_special() -> None:
     ids = tokenizer.encode("a<|im_end|>b<think>").ids
     assert ids == [tokens.index("a"), 256, tokens.index("b"), 257]
     assert tokenizer.decode(ids) == "ab<think>"
+
+
+def test_a_large_vocabulary_can_be_given_up_on_the_way() -> None:
+    """Some take seconds, in which a person may change their mind."""
+    tokens = ["<unk>", *(chr(0x4E00 + index % 20_000) * (1 + index // 20_000) for index in range(40_000))]
+    about = metadata("llama", tokens, [2, *[NORMAL] * 40_000], scores=np.zeros(len(tokens), np.float32))
+    looks = 0
+
+    def poll() -> None:
+        nonlocal looks
+        looks += 1
+
+    build_tokenizer(about, poll)
+    assert looks > len(tokens) / 20_000
+    for last in range(1, looks + 1):
+        left = iter(range(last - 1))
+        with pytest.raises(StopIteration):
+            build_tokenizer(about, lambda left=left: next(left) and None)
+
+
+def test_a_token_as_long_as_a_book_takes_no_time() -> None:
+    tokens = ["<unk>", "a", "aa", "a" * LONGEST_MERGED, "a" * 1_000_000]
+    about = metadata("llama", tokens, [2, *[NORMAL] * 4], scores=np.zeros(5, np.float32))
+    start = time.process_time()
+    assert build_tokenizer(about).token_to_id("a" * 1_000_000) == 4
+    assert time.process_time() - start < 1
 
 
 CUTS: Mapping[str, list[str]] = {
