@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from app.assets import ASSETS
 from app.fonts import INTER, SERIF, SYSTEM_FONT
 from app.i18n import CHINESE, ENGLISH, SYSTEM, mark
 from app.presets import BALANCED, CREATIVE, CUSTOM, EXACT, OWN
 from app.setting import Setting
 from engine.config import DTYPES, KV_DTYPES, MAX_SEED, EngineConfig, SamplingParams
+from engine.updates import read_source
 
 __all__ = ["LOOK", "REBUILDS", "SETTINGS", "Setting"]
 
@@ -20,6 +22,11 @@ TEXT_SIZES: Final = range(80, 151, 10)  # per cent
 _SAMPLING: Final = SamplingParams()
 _ENGINE: Final = EngineConfig()
 _AUTO: Final = mark("declarations", "Automatic")
+UPDATES_FROM: Final = read_source(ASSETS / "updates.json")  # a build that knows of none has no such setting
+_UPDATES: Final = mark("declarations", "Tell me about new versions")
+_ABOUT_UPDATES: Final = mark(
+    "declarations", "Once a day Loquat asks its own site which version is the newest. It downloads nothing by itself."
+)
 SETTINGS: Final = (
     Setting(
         "theme",
@@ -131,6 +138,15 @@ SETTINGS: Final = (
         group=mark("declarations", "Chats"),
         choices={"drop_oldest": mark("declarations", "Leave out the oldest"), "stop": mark("declarations", "Stop")},
     ),
+    Setting(
+        "tell_of_updates",
+        "switch",
+        False,
+        _UPDATES if UPDATES_FROM else "",
+        _ABOUT_UPDATES if UPDATES_FROM else "",
+        group=mark("declarations", "Desktop") if UPDATES_FROM else "",
+    ),
+    Setting("updates_looked_at", "number", 0.0, high=1e12),
     Setting(
         "read_ahead",
         "switch",

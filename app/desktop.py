@@ -18,7 +18,7 @@ from app.assistants import Assistants
 from app.chats import Chats
 from app.conductor import Conductor, Program
 from app.crash import CrashGuard, CrashReport
-from app.declarations import REBUILDS
+from app.declarations import REBUILDS, UPDATES_FROM
 from app.engine_bridge import EngineBridge, WorkerFactory
 from app.experiments import Experiments
 from app.first_model import FirstModel
@@ -36,9 +36,11 @@ from app.single_instance import SingleInstance
 from app.store import open_store
 from app.terminal_signals import TerminalSignals
 from app.theme import Theme
+from app.update_check import UpdateCheck
 from app.views.main_window import MainWindow
 from app.views.refusal_dialog import RefusalDialog
 from engine import EngineConfig, Paths, Worker, default_paths
+from engine.explain.version import program_version
 from engine.remote.servers import FILE as SERVERS
 
 log = logging.getLogger(__name__)
@@ -93,6 +95,8 @@ class Desktop:
         self._rebuild.setSingleShot(True)
         self._rebuild.timeout.connect(self._make_anew)
         self.settings.changed.connect(self._setting_changed)
+        self.updates = UpdateCheck(self.settings, UPDATES_FROM, program_version(), self._show_page)
+        self.updates.notice.connect(self.chats.notice)
         self._first_paint: FirstPaint | None = None
         troubles = (self.settings.trouble, self.assistants.trouble, self.servers.trouble, store_notice)
         self._start_notices = [sentence for sentence in troubles if sentence]
@@ -144,6 +148,7 @@ class Desktop:
             self.chats.notice.emit(Notice(sentence))
         self._first_paint = FirstPaint(self.window, lambda: self.first_model.begin(model))
         self.window.show()
+        self.updates.begin()
 
     def raise_window(self) -> None:
         """Bring the window to the front."""
@@ -151,6 +156,9 @@ class Desktop:
         self.window.show()
         self.window.raise_()
         self.window.activateWindow()
+
+    def _show_page(self, address: str) -> None:
+        self.conductor.dialogs.show_link(address)
 
     def show_crash(self, report: CrashReport) -> None:
         """Show a fault in the program over the window of now."""
@@ -161,8 +169,10 @@ class Desktop:
         if self._first_paint is not None:
             self._first_paint.cancel()
         self._rebuild.stop()
+        self.updates.close()
         self.presence.close()
         self.conductor.transfers.close()
+        self.shelf.close()
         self.chats.shutdown()
         self.servers.close()
         self.serving.close()
