@@ -172,7 +172,6 @@ class Desktop:
         self.updates.close()
         self.presence.close()
         self.conductor.transfers.close()
-        self.shelf.close()
         self.chats.shutdown()
         self.servers.close()
         self.serving.close()
