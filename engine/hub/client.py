@@ -233,12 +233,11 @@ def _whole(response: httpx2.Response) -> bytes:
 
 
 def _start(response: httpx2.Response, start: int, nbytes: int) -> int:
-    """At which byte an answer begins: where it was asked for, or at the beginning of the file."""
-    if response.status_code == 416:  # what is here is not of this file
-        return -1
-    span = response.headers.get("Content-Range", "")
+    """At which byte an answer begins: where it was asked for, or at the beginning; -1 for what is not of this file."""
+    span, length = response.headers.get("Content-Range", ""), response.headers.get("Content-Length", "")
     if response.status_code == 200:
-        return 0
+        encoded = "Content-Encoding" in response.headers
+        return 0 if encoded or length in ("", str(nbytes)) else -1
     return start if span == f"bytes {start}-{nbytes - 1}/{nbytes}" else -1
 
 

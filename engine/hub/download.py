@@ -61,12 +61,7 @@ class _File:
             if attempt < _ATTEMPTS:
                 sentence = f"The file {self._file.name} arrived damaged; trying once more"
                 yield Step(LoadStage.DOWNLOAD, self._others, self._begun.plan.nbytes, sentence)
-        raise HubFailure(
-            "checksum",
-            f"The file {self._file.name} of {self._begun.plan.reference.repository} arrived twice with contents that "
-            "are not those the hub speaks of; get the model again later, or name another mirror in HF_ENDPOINT.",
-            f"{self._file}, revision {self._begun.plan.revision}",
-        )
+        raise self._wrong(f"{self._file}, revision {self._begun.plan.revision}")
 
     def _read(self, partial: Partial) -> Generator[Step, None, None]:
         """What is here already, of which the checksum has to know."""
@@ -95,7 +90,7 @@ class _File:
             if body.start != partial.done:
                 partial.restart()  # it is another file now, or the server can only begin at the beginning
             if body.start < 0:
-                return
+                raise Trouble(self._strange())
             partial.belongs_to(body.etag)
             for chunk in body.chunks:
                 stop_if_cancelled(self._handle)
@@ -104,6 +99,22 @@ class _File:
                     yield self._meter.step(self._others + partial.done)
                 if partial.whole:
                     return
+
+    def _wrong(self, detail: str) -> HubFailure:
+        return HubFailure(
+            "checksum",
+            f"The file {self._file.name} of {self._begun.plan.reference.repository} arrived twice with contents that "
+            "are not those the hub speaks of; get the model again later, or name another mirror in HF_ENDPOINT.",
+            detail,
+        )
+
+    def _strange(self) -> HubFailure:
+        return HubFailure(
+            "checksum",
+            f"Something else comes in the place of {self._file.name}; see whether your network wants a login in the "
+            "browser first, and get the model again, it goes on.",
+            f"{self._file}, revision {self._begun.plan.revision}",
+        )
 
 
 _SHORT: Final = "The connection to the hub ended early; get the model again, it goes on where it stopped."

@@ -108,7 +108,10 @@ def no_hub(endpoint: str, detail: str) -> HubFailure:
 
 def host(endpoint: str) -> str:
     """The part of an address that people know it by."""
-    return urlsplit(endpoint).netloc.rpartition("@")[2] or endpoint
+    try:
+        return urlsplit(endpoint).netloc.rpartition("@")[2] or endpoint
+    except ValueError:
+        return endpoint
 
 
 def _missing(endpoint: str, wanted: Reference, code: str, detail: str) -> HubFailure:

@@ -6,6 +6,7 @@ What a killed process wrote is read once more when the download goes on, so that
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
@@ -47,13 +48,13 @@ class Partial:
 
     def read(self) -> Generator[int, None, None]:
         """Read what an earlier process left; yields bytes read so far."""
+        if os.fstat(self._handle.fileno()).st_size > self._file.nbytes:
+            self.restart()  # of another file
         self._handle.seek(0)
         for block in blocks(self._handle):
             self._digest.update(block)
             self.done += len(block)
             yield self.done
-        if self.done > self._file.nbytes:
-            self.restart()
 
     @property
     def whole(self) -> bool:
