@@ -89,6 +89,8 @@ def _program_actions() -> tuple[Action, ...]:
     return (
         Action("settings", translate("actions", "Settings"), group, "Ctrl+,", "settings"),
         Action("assistants", translate("actions", "Assistants…"), group, "", "assistants"),
+        Action("models", translate("actions", "Models: get, import, rename, delete…"), group, "Ctrl+Shift+M", "models"),
+        Action("previous_model", translate("actions", "Back to the previous model"), group, "Ctrl+Shift+B", "back"),
         Action("model_file", translate("actions", "Use a model file…"), group),
         Action("model_folder", translate("actions", "Use a model folder…"), group),
         Action("add_server", translate("actions", "Add a server…"), group),

@@ -25,6 +25,7 @@ LONGEST_LINE: Final = 100_000
 LONGEST_WORD: Final = 10_000
 MODEL_SUFFIX: Final = ".gguf"
 MODEL_FILE: Final = "config.json"  # in the folder of a Hugging Face model
+ADAPTER_FILE: Final = "adapter_config.json"  # in the folder of a LoRA adapter
 
 _BOMS: Final = (  # UTF-32's little-endian mark begins with UTF-16's
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -56,7 +57,14 @@ class ModelFolder:
     path: Path
 
 
-Outcome = Attachment | Refused | ModelFolder
+@dataclass(frozen=True, slots=True)
+class AdapterFolder:
+    """A folder that holds a LoRA adapter: to be added to a model instead of attached."""
+
+    path: Path
+
+
+Outcome = Attachment | Refused | ModelFolder | AdapterFolder
 
 
 def local_paths(mime: QMimeData) -> tuple[Path, ...]:
@@ -168,7 +176,9 @@ def _decoded(data: bytes, encoding: str) -> str | None:
 
 
 def _folder(path: Path) -> Outcome:
-    if (path / MODEL_FILE).is_file():
+    if (path / ADAPTER_FILE).is_file():
+        return AdapterFolder(path)
+    if (path / MODEL_FILE).is_file() or next(path.glob(f"*{MODEL_SUFFIX}"), None) is not None:
         return ModelFolder(path)
     return Refused(
         translate("attachments", "{name} is a folder. Please choose the files in it.").format(name=path.name)

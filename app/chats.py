@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -33,7 +32,7 @@ from app.titler import Titler
 from app.trash import Trash
 from app.tree import MessageTree
 from engine.errors import EngineError
-from engine.events import Event, Failed
+from engine.events import Event, Failed, ModelInfo
 
 log = logging.getLogger(__name__)
 
@@ -235,9 +234,15 @@ class Chats(QObject):
         """Load a model by name, or the default one."""
         self._loader.load(name)
 
-    def add_model(self, path: Path) -> None:
-        """Import a model file or folder, then load it."""
-        self._loader.add(path)
+    @property
+    def previous_model(self) -> ModelInfo | None:
+        """The model that answered before the one that does now; None where there was no other."""
+        return self._loader.previous
+
+    def back_to_previous_model(self) -> None:
+        """Load the model that answered before; the one of now can be gone back to in the same way."""
+        if self.previous_model is not None:
+            self._loader.load(self.previous_model.name)
 
     @property
     def reload_needed(self) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -25,13 +27,23 @@ class Commands(QObject):
 
     Args:
         runs: What each action does, by its id.
+        labels: What the palette calls an action now, by its id, in place of its declared label; where that is empty,
+            there is nothing to do now, and it is left out.
     """
 
-    def __init__(self, window: MainWindow, chats: Chats, runs: Mapping[str, Run], parent: QObject) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        chats: Chats,
+        runs: Mapping[str, Run],
+        parent: QObject,
+        labels: Mapping[str, Callable[[], str]] = MappingProxyType({}),
+    ) -> None:
         super().__init__(parent)
         self._window = window
         self._chats = chats
         self._runs: dict[str, Run] = {**runs, "palette": lambda _: self._open_palette()}
+        self._labels = labels
         self._actions = actions()
         for action in self._actions:
             if action.keys:
@@ -55,12 +67,16 @@ class Commands(QObject):
 
     def _entries(self) -> list[PaletteEntry]:
         """Actions first, then all chats, those in the archive last."""
-        shown = [_action_entry(action) for action in self._actions if action.id != "palette"]
+        named = [replace(action, label=self._label(action)) for action in self._actions if action.id != "palette"]
+        shown = [_action_entry(action) for action in named if action.label]
         now, group = time.time(), translate("commands", "Chats")
         for chat in (*self._chats.conversations(), *self._chats.archived()):
             hint = words.ago(chat.updated_at, now)
             shown.append(PaletteEntry(_CHAT + chat.id, chat.title, hint, group))
         return shown
+
+    def _label(self, action: Action) -> str:
+        return self._labels[action.id]() if action.id in self._labels else action.label
 
     def _choose(self, entry_id: str) -> None:
         if entry_id.startswith(_CHAT):

@@ -19,7 +19,10 @@ from app.experiments import Experiments
 from app.i18n import translate
 from app.inspection import Inspection
 from app.live import ModelState, Notice
+from app.model_offers import Shelf
+from app.model_shelf import ModelShelf
 from app.organizing import Organizing
+from app.providing import Providing
 from app.remote_servers import RemoteServers
 from app.search import Search
 from app.serving import Serving
@@ -47,6 +50,7 @@ class Program:
     experiments: Experiments
     servers: RemoteServers
     serving: Serving
+    shelf: ModelShelf
     theme: Theme
 
 
@@ -70,8 +74,10 @@ class Conductor(QObject):
         self.transfers = Transfers(window, chats, program.store, theme, self)
         self.assisting = Assisting(window, chats, settings, program.assistants, theme=theme, parent=self)
         self.connecting = Connecting(window, chats, program.servers, theme=theme, parent=self)
+        self.providing = Providing(window, chats, program.shelf, theme=theme, parent=self)
+        self._shelf = program.shelf
         self.inspection = Inspection(window, chats, program.store, program.experiments, theme=theme, parent=self)
-        self.commands = Commands(window, chats, self._runs(), self)
+        self.commands = Commands(window, chats, self._runs(), self, {"previous_model": self._back_label})
         self._connect()
         QShortcut(QKeySequence("Escape"), window).activated.connect(self._escape)
         window.restore_geometry(settings.get("window_geometry"))
@@ -96,7 +102,8 @@ class Conductor(QObject):
         window, chats, dialogs = self._window, self._chats, self.dialogs
         window.dropped.connect(window.composer.take_mime)
         window.closing.connect(self._keep_geometry)
-        window.composer.model_dropped.connect(chats.add_model)
+        window.composer.model_dropped.connect(self.providing.add)
+        window.composer.adapter_dropped.connect(self.providing.add_adapter)
         window.composer.refused.connect(self._say)
         window.composer.command_unknown.connect(self._refuse_command)
         window.sidebar.new_requested.connect(self.new_chat)
@@ -105,15 +112,20 @@ class Conductor(QObject):
         window.inspector_toggled.connect(window.header.show_inspector)
         window.header.find_requested.connect(window.chat.show_find)
         window.header.check_requested.connect(chats.check_current)
-        window.header.model_file_requested.connect(dialogs.choose_model_file)
-        window.header.model_folder_requested.connect(dialogs.choose_model_folder)
+        window.header.models_requested.connect(self.providing.show_dialog)
+        window.header.previous_model_requested.connect(chats.back_to_previous_model)
+        window.header.model_file_requested.connect(self.providing.choose_file)
+        window.header.model_folder_requested.connect(self.providing.choose_folder)
         window.header.model_chosen.connect(chats.load_model)
         window.header.default_requested.connect(chats.models.set_default)
-        window.header.remove_requested.connect(dialogs.confirm_removal)
+        window.header.remove_requested.connect(self.providing.confirm_removal)
         window.header.settings_requested.connect(dialogs.show_settings)
         window.header.theme_requested.connect(self._choose_theme)
-        window.start_page.file_requested.connect(dialogs.choose_model_file)
-        window.start_page.folder_requested.connect(dialogs.choose_model_folder)
+        window.start_page.models_requested.connect(self.providing.show_dialog)
+        window.start_page.file_requested.connect(self.providing.choose_file)
+        window.start_page.folder_requested.connect(self.providing.choose_folder)
+        self.providing.link_activated.connect(dialogs.show_link)
+        self._shelf.changed.connect(self._show_online)
         window.start_page.retry_requested.connect(self._load_default)
         window.start_page.download_requested.connect(self._load_offered)
         window.chat.link_activated.connect(dialogs.show_link)
@@ -164,8 +176,10 @@ class Conductor(QObject):
             "theme": self._toggle_theme,
             "settings": dialogs.show_settings,
             "assistants": self.assisting.show_assistants,
-            "model_file": dialogs.choose_model_file,
-            "model_folder": dialogs.choose_model_folder,
+            "models": self.providing.show_dialog,
+            "previous_model": self._chats.back_to_previous_model,
+            "model_file": self.providing.choose_file,
+            "model_folder": self.providing.choose_folder,
             "add_server": self.connecting.show_dialog,
             "serve": dialogs.show_serving,
             "quit": self.quit_requested.emit,
@@ -208,6 +222,10 @@ class Conductor(QObject):
             self.shown.stop()
         else:
             self._window.sidebar.end_search()
+
+    def _back_label(self) -> str:
+        previous = self._chats.previous_model
+        return translate("conductor", "Back to {model}").format(model=previous.label) if previous is not None else ""
 
     def _load_default(self) -> None:
         self._chats.load_model(None)
@@ -262,8 +280,15 @@ class Conductor(QObject):
         if model.phase == "ready" and model.info is not None:
             self._settings.set_own_sampling(dict(model.info.sampling))
         self._window.header.show_model(model)
+        self._window.header.show_previous(self._chats.previous_model)
         self._window.progress.show_model(model)
         self._window.start_page.show_model(model)
-        self._window.sidebar.show_online(words.online(model))
+        self._show_online(self._shelf.shelf)
         self._window.status.show_model(model)
         self.shown.refresh_model()
+
+    def _show_online(self, shelf: Shelf) -> None:
+        """Say what the program is on the network for."""
+        running = self._shelf.queue.running
+        fetches = bool(shelf.searching) or (running is not None and running.kind == "get")
+        self._window.sidebar.show_online(words.online(self._chats.model, fetches))

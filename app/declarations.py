@@ -15,6 +15,7 @@ from engine.updates import read_source
 __all__ = ["LOOK", "REBUILDS", "SETTINGS", "Setting"]
 
 GIB: Final = 1 << 30
+LAST_USED, DEFAULT, NONE = "last", "default", "none"  # what is loaded at the start
 LOOK: Final = frozenset({"accent", "font", "text_size", "density"})  # what `Settings.look` is made of
 # The window is made anew when one of these changes: everything in it has another size or other words.
 REBUILDS: Final = frozenset({"language", "font", "text_size", "density"})
@@ -98,6 +99,20 @@ SETTINGS: Final = (
         choices={SYSTEM: mark("declarations", "As the system says"), ENGLISH: "English", CHINESE: "简体中文"},
     ),
     Setting(
+        "load_at_start",
+        "choice",
+        LAST_USED,
+        mark("declarations", "Load at the start"),
+        mark("declarations", "The model of last time, the default one, or none until you choose."),
+        group=mark("declarations", "Desktop"),
+        choices={
+            LAST_USED: mark("declarations", "The last used"),
+            DEFAULT: mark("declarations", "The default"),
+            NONE: mark("declarations", "None"),
+        },
+    ),
+    Setting("last_model", "text", ""),
+    Setting(
         "tray",
         "switch",
         True,
@@ -122,6 +137,15 @@ SETTINGS: Final = (
         group=mark("declarations", "Desktop"),
     ),
     Setting(
+        "tell_of_updates",
+        "switch",
+        False,
+        _UPDATES if UPDATES_FROM else "",
+        _ABOUT_UPDATES if UPDATES_FROM else "",
+        group=mark("declarations", "Desktop") if UPDATES_FROM else "",
+    ),
+    Setting("updates_looked_at", "number", 0.0, high=1e12),
+    Setting(
         "system_prompt",
         "text",
         "",
@@ -138,15 +162,6 @@ SETTINGS: Final = (
         group=mark("declarations", "Chats"),
         choices={"drop_oldest": mark("declarations", "Leave out the oldest"), "stop": mark("declarations", "Stop")},
     ),
-    Setting(
-        "tell_of_updates",
-        "switch",
-        False,
-        _UPDATES if UPDATES_FROM else "",
-        _ABOUT_UPDATES if UPDATES_FROM else "",
-        group=mark("declarations", "Desktop") if UPDATES_FROM else "",
-    ),
-    Setting("updates_looked_at", "number", 0.0, high=1e12),
     Setting(
         "read_ahead",
         "switch",

@@ -26,6 +26,7 @@ from app.i18n import translate
 from app.live import Notice
 from app.logging_setup import start_logging
 from app.migrations import StoreError, StoreTooNew
+from app.model_shelf import ModelShelf
 from app.options import window_options
 from app.presence import Presence
 from app.remote_servers import RemoteServers
@@ -71,7 +72,8 @@ class Desktop:
         self.bridge = EngineBridge(make_worker)
         self.chats = Chats(self.store, self.bridge, self.settings)
         self.chats.model_changed.connect(collector.model_changed)
-        self.first_model = FirstModel(self.chats)
+        self.first_model = FirstModel(self.chats, self.settings)
+        self.shelf = ModelShelf(self.chats, self.bridge.keys)
         self.experiments = Experiments(self.bridge)
         self.serving = Serving(self.bridge)
         self.servers = RemoteServers(paths.config / SERVERS, self.bridge.keys)
@@ -86,6 +88,7 @@ class Desktop:
             self.experiments,
             self.servers,
             self.serving,
+            self.shelf,
             self.theme,
         )
         self.window, self.conductor = self._make_window()
@@ -172,6 +175,7 @@ class Desktop:
         self.updates.close()
         self.presence.close()
         self.conductor.transfers.close()
+        self.shelf.close()
         self.chats.shutdown()
         self.servers.close()
         self.serving.close()

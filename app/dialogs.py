@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
-
 from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chats import Chats
 from app.crash import CrashReport
 from app.declarations import SETTINGS
-from app.i18n import translate
 from app.serving import Serving
 from app.settings import Settings
 from app.theme import Theme
-from app.views import words
 from app.views.crash_dialog import CrashDialog
-from app.views.dialogs import ConfirmDialog, LinkDialog
+from app.views.dialogs import LinkDialog
 from app.views.serve_dialog import ServeDialog
 from app.views.settings_dialog import Place, SettingsDialog
-from engine.events import InstalledModel
 
 
 class Dialogs(QObject):
@@ -39,29 +33,6 @@ class Dialogs(QObject):
         settings.changed.connect(self._setting_changed)
         settings.default_changed.connect(self._default_changed)
         chats.model_changed.connect(self._refresh)
-
-    def choose_model_file(self) -> None:
-        """Ask for a model file, and use it."""
-        kinds = translate("dialogs", "Models (*.gguf);;All files (*)")
-        path, _ = QFileDialog.getOpenFileName(self._window, translate("dialogs", "Use a model file"), "", kinds)
-        if path:
-            self._chats.add_model(Path(path))
-
-    def choose_model_folder(self) -> None:
-        """Ask for a model folder, and use it."""
-        path = QFileDialog.getExistingDirectory(self._window, translate("dialogs", "Use a model folder"))
-        if path:
-            self._chats.add_model(Path(path))
-
-    def confirm_removal(self, model: InstalledModel) -> None:
-        """Ask before a model is deleted from the disk."""
-        said = translate("dialogs", "{size} of disk are freed. To use the model again, add its file again.")
-        title = translate("dialogs", "Remove {model}?").format(model=model.label)
-        sentence, button = said.format(size=words.size(model.nbytes)), translate("dialogs", "Remove")
-        dialog = ConfirmDialog(self._theme, title, sentence, button, self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(partial(self._chats.models.remove, model.name))
-        dialog.open()
 
     def settings_place(self) -> Place | None:
         """Where the person is in the settings; None while they are not open."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 from PySide6.QtCore import QObject, Signal
@@ -33,10 +32,6 @@ class WorkerLike(Protocol):
         """Make the named model (None: the default) ready."""
         ...
 
-    def add_model(self, path: Path, config: EngineConfig) -> RequestHandle:
-        """Import a file or folder, then load it."""
-        ...
-
     def submit(self, request: ChatRequest) -> RequestHandle:
         """Answer a request after those before it."""
         ...
@@ -59,6 +54,10 @@ class WorkerLike(Protocol):
 
     def set_default_model(self, name: str) -> RequestHandle:
         """Load this model when none is named."""
+        ...
+
+    def rename_model(self, name: str, label: str) -> RequestHandle:
+        """Call a model something else for people."""
         ...
 
     def remove_model(self, name: str) -> RequestHandle:
@@ -118,10 +117,6 @@ class EngineBridge(QObject):
         """Make the named model (None: the default) ready; returns at once, as all that follow."""
         return self._worker.load(name, config)
 
-    def add_model(self, path: Path, config: EngineConfig) -> RequestHandle:
-        """Import a model file or folder, then load it."""
-        return self._worker.add_model(path, config)
-
     @property
     def keys(self) -> Keys:
         """Of servers, as the worker takes them."""
@@ -134,6 +129,10 @@ class EngineBridge(QObject):
     def set_default_model(self, name: str) -> RequestHandle:
         """Load this model when none is named."""
         return self._worker.set_default_model(name)
+
+    def rename_model(self, name: str, label: str) -> RequestHandle:
+        """Call a model something else for people."""
+        return self._worker.rename_model(name, label)
 
     def remove_model(self, name: str) -> RequestHandle:
         """Delete a model from the disk."""

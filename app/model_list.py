@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.engine_bridge import EngineBridge
 from engine.chat import RequestHandle
-from engine.events import Event, Failed, InstalledModel, ModelsListed
+from engine.events import Event, Failed, InstalledModel, ModelsListed, Unloaded
 
 
 class ModelList(QObject):
@@ -34,13 +34,17 @@ class ModelList(QObject):
         """Load this model at the start from now on."""
         self._expect(self._bridge.set_default_model(name))
 
+    def rename(self, name: str, label: str) -> None:
+        """Call a model something else for people."""
+        self._expect(self._bridge.rename_model(name, label))
+
     def remove(self, name: str) -> None:
         """Delete a model from the disk."""
         self._expect(self._bridge.remove_model(name))
 
     def apply(self, event: Event) -> None:
         """Take an event of the engine."""
-        if event.request_id not in self._asked:
+        if event.request_id not in self._asked or isinstance(event, Unloaded):
             return
         self._asked.discard(event.request_id)
         if isinstance(event, ModelsListed):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -15,11 +14,14 @@ from app.live import ModelState
 from engine.chat import RequestHandle
 from engine.config import EngineConfig
 from engine.errors import Cancelled
-from engine.events import UPGRADE, Event, Failed, Loaded, LoadProgress, LoadStage
+from engine.events import UPGRADE, Event, Failed, Loaded, LoadProgress, ModelInfo, Unloaded
 
 
 class ModelLoader(QObject):
-    """Follows the load that was asked for last; events of an earlier one are dropped."""
+    """Follows the load that was asked for last; events of an earlier one are dropped.
+
+    A load that is cancelled when the model before it was given up already loads that one again.
+    """
 
     changed = Signal(object)  # ModelState
     ready = Signal()
@@ -32,6 +34,9 @@ class ModelLoader(QObject):
         self._loading = config()
         self._handle: RequestHandle | None = None
         self._state = ModelState()
+        self._given_up: ModelInfo | None = None  # for the load in progress
+        self._latest: ModelInfo | None = None  # that was ready
+        self._previous: ModelInfo | None = None  # the other one that was ready before
         self._again: Callable[[EngineConfig], RequestHandle] = partial(bridge.load, None)
 
     @property
@@ -39,20 +44,21 @@ class ModelLoader(QObject):
         """Where the model stands."""
         return self._state
 
+    @property
+    def previous(self) -> ModelInfo | None:
+        """The model that answered before the one that does now; None where there was no other."""
+        return self._previous
+
     def load(self, name: str | None) -> None:
         """Load the named model, or the default one."""
         self._start(partial(self._bridge.load, name))
-
-    def add(self, path: Path) -> None:
-        """Import a model file or folder, then load it."""
-        self._start(partial(self._bridge.add_model, path))
 
     def again(self) -> None:
         """Do once more what failed."""
         self._start(self._again)
 
     def cancel(self) -> None:
-        """Give up the load in progress; a model that was ready before stays ready."""
+        """Give up the load in progress; a model that was ready before stays so, or is loaded again."""
         if self._handle is not None:
             self._handle.cancel()
 
@@ -60,18 +66,33 @@ class ModelLoader(QObject):
         """Take an event of the engine."""
         if isinstance(event, Loaded) and event.request_id == UPGRADE and self._state.phase == "ready":
             self._set(replace(self._state, info=event.info))
+        if isinstance(event, Unloaded):
+            self._unloaded(event)
         if self._handle is None or event.request_id != self._handle.id:
             return
         match event:
             case LoadProgress():
                 self._set(replace(self._state, phase="working", step=event, sentence=event.sentence))
             case Loaded():
-                self._handle = None
+                self._handle = self._given_up = None
+                self._remember(event.info)
                 self._set(ModelState("ready", event.info, config=self._loading))
                 self.ready.emit()
             case Failed():
                 self._handle = None
                 self._fail(event)
+
+    def _unloaded(self, event: Unloaded) -> None:
+        """Know that the model of before is gone: for the load in progress, or because it was removed."""
+        if self._handle is not None:
+            self._given_up = self._given_up or self._state.info
+        elif self._state.info is not None and self._state.info.name == event.name:
+            self._set(ModelState("none", sentence=translate("model_loader", "No model is loaded.")))
+
+    def _remember(self, info: ModelInfo) -> None:
+        if self._latest is not None and self._latest.name != info.name:
+            self._previous = self._latest
+        self._latest = info
 
     def _start(self, begin: Callable[[EngineConfig], RequestHandle]) -> None:
         self.cancel()
@@ -88,10 +109,13 @@ class ModelLoader(QObject):
 
     def _fail(self, event: Failed) -> None:
         cancelled = isinstance(event.error, Cancelled)
+        given_up, self._given_up = self._given_up, None
+        if cancelled and given_up is not None:
+            self._set(replace(self._state, info=None))
+            self.load(given_up.name)
+            return
         sentence = translate("model_loader", "No model is loaded.") if cancelled else event.error.sentence
-        # The engine gives up the old model only when it begins to load the new one.
-        reached_load = self._state.step is not None and self._state.step.stage is LoadStage.LOAD
-        info = None if reached_load and not cancelled else self._state.info
+        info = None if given_up is not None else self._state.info  # it is given up when the new one begins to load
         ready = ModelState("ready", info, config=self._state.config)
         self._set(ready if info else ModelState("failed", sentence=sentence))
         if info:

@@ -11,11 +11,20 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from app.i18n import ENGLISH, install
-from tests.pictures import chat_scenes, dialog_scenes, inspector_scenes
+from tests.pictures import chat_scenes, dialog_scenes, inspector_scenes, model_scenes
 from tests.pictures.__main__ import SCENES, take
 
-ALL = (*chat_scenes.SCENES, *dialog_scenes.SCENES, *inspector_scenes.SCENES)
-SOME = ("streaming", "organised", "search", "first-offer", "settings-100", "chat-options", "quick-answer")
+ALL = (*chat_scenes.SCENES, *dialog_scenes.SCENES, *model_scenes.SCENES, *inspector_scenes.SCENES)
+SOME = (
+    "streaming",
+    "organised",
+    "search",
+    "first-offer",
+    "settings-100",
+    "chat-options",
+    "quick-answer",
+    "models-download",
+)
 
 
 @pytest.fixture
@@ -32,7 +41,7 @@ def test_no_two_scenes_share_a_name() -> None:
     assert [name for name, count in Counter(scene.name for scene in ALL).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("name", [*SOME, "inspector-live", "inspector-stalled", "inspector-turns"])
+@pytest.mark.parametrize("name", [*SOME, "models-download", "inspector-live", "inspector-stalled", "inspector-turns"])
 def test_a_scene_comes_about_and_is_drawn(name: str, english: QApplication, tmp_path: Path) -> None:
     size = SCENES[name].sizes[-1]
     take(english, tmp_path, [name], sizes=(size,), languages=("zh_CN",), themes=("dark", "light"))

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from app.attachments import (
     MAX_FILES,
     MODEL_SUFFIX,
+    AdapterFolder,
     AttachmentReader,
     ModelFolder,
     Outcome,
@@ -33,6 +34,7 @@ class AttachedFiles(QWidget):
     chip_added = Signal(object)  # AttachmentChip
     refused = Signal(str)  # one sentence
     model_found = Signal(object)  # Path
+    adapter_found = Signal(object)  # Path
     text_wanted = Signal(str)  # a pasted text that is to be written into the field instead
     left = Signal()  # the chip that had the keyboard is gone, and there is no other
 
@@ -177,9 +179,11 @@ class AttachedFiles(QWidget):
         self._fit()
         self.changed.emit()
 
-    def _refuse(self, outcome: Refused | ModelFolder) -> None:
+    def _refuse(self, outcome: Refused | ModelFolder | AdapterFolder) -> None:
         if isinstance(outcome, ModelFolder):
             self.model_found.emit(outcome.path)
+        elif isinstance(outcome, AdapterFolder):
+            self.adapter_found.emit(outcome.path)
         else:
             self.refused.emit(outcome.sentence)
 

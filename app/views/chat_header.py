@@ -63,6 +63,8 @@ class ChatHeader(QFrame):
     sidebar_toggled = Signal()
     inspector_toggled = Signal(bool)
     rename_requested = Signal(str)
+    models_requested = Signal()
+    previous_model_requested = Signal()
     model_file_requested = Signal()
     model_folder_requested = Signal()
     theme_requested = Signal(str)
@@ -90,6 +92,7 @@ class ChatHeader(QFrame):
         self._stored = False
         self._info: ModelInfo | None = None
         self._models: tuple[InstalledModel, ...] = ()
+        self._previous: ModelInfo | None = None
         self._servers: tuple[RemoteServer, ...] = ()
         fold = translate("chat_header", "Show or hide the chats (Ctrl+B)")
         self._fold = IconButton(theme, "sidebar", fold, self)
@@ -186,6 +189,10 @@ class ChatHeader(QFrame):
         """Offer these models."""
         self._models = models
 
+    def show_previous(self, previous: ModelInfo | None) -> None:
+        """Offer to go back to the model that answered before."""
+        self._previous = previous
+
     def show_servers(self, servers: tuple[RemoteServer, ...]) -> None:
         """Offer to change these servers."""
         self._servers = servers
@@ -198,6 +205,11 @@ class ChatHeader(QFrame):
         if self._details:
             menu.addSeparator()
         self._add_models(menu)
+        if self._previous is not None:
+            back = translate("chat_header", "Back to {name}").format(name=self._previous.label)
+            menu.addAction(f"{back}\tCtrl+Shift+B").triggered.connect(self.previous_model_requested)
+        more = menu.addAction(translate("chat_header", "Models…") + "\tCtrl+Shift+M")
+        more.triggered.connect(self.models_requested)
         file, folder = (
             translate("chat_header", "Use a model file (GGUF)…"),
             translate("chat_header", "Use a model folder…"),

@@ -55,6 +55,7 @@ class Composer(QFrame):
     command_chosen = Signal(str, str)  # id, argument
     command_unknown = Signal(str)  # the word after the "/" that is none; what is written stays
     model_dropped = Signal(object)  # Path of a model file or folder
+    adapter_dropped = Signal(object)  # Path of an adapter's folder
     refused = Signal(str)  # why something was not attached, in one sentence
     paged = Signal(int)
 
@@ -101,6 +102,7 @@ class Composer(QFrame):
         self.files.chip_added.connect(self._place_in_tab_order)
         self.files.refused.connect(self.refused)
         self.files.model_found.connect(self.model_dropped)
+        self.files.adapter_found.connect(self.adapter_dropped)
         self.files.text_wanted.connect(self.type)
         self.files.left.connect(self.focus_editor)
         self.slash_menu.command_chosen.connect(self._run_command)

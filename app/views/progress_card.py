@@ -13,9 +13,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from app.engine_sentences import translated
 from app.i18n import translate
 from app.live import CheckState, ModelState
+from app.model_offers import Task
 from app.theme import Theme
 from app.views import words
 from app.views.controls import ElidedLabel, Label, make_push_button
+from app.views.models import model_words
 from engine.events import LoadProgress, LoadStage
 
 _SWEEP_MS: Final = 40
@@ -159,6 +161,18 @@ class ProgressCard(QFrame):
             text = translate("progress_card", "question {number} of {total}")
             self._detail.setText(text.format(number=min(check.done + 1, check.total), total=check.total))
             self._line.show_share(check.done / check.total if check.total else None)
+
+    def show_task(self, task: Task | None, waiting: int) -> None:
+        """Show a download or import, and how many wait behind it; or nothing when there is none."""
+        self.setVisible(task is not None)
+        if task is None:
+            return
+        more = translate("progress_card", "{count} more wait").format(count=waiting) if waiting else ""
+        self._sentence.setText(" · ".join(part for part in (model_words.task_title(task), more) if part))
+        self._detail.setText(model_words.task_progress(task))
+        self._line.show_share(model_words.share(task))
+        pauses = task.kind == "get"
+        self._cancel.setText(translate("progress_card", "Pause") if pauses else translate("progress_card", "Cancel"))
 
     def _detail_of(self, step: LoadProgress) -> str:
         if step.stage != self._stage:

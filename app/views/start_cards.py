@@ -17,7 +17,7 @@ from app.views.controls import ElidedLabel, Label, make_push_button
 from engine.events import LoadStage
 
 _ICON: Final = 18
-_BESIDE: Final = 560  # pixels that three buttons in a row need
+_BESIDE: Final = 680  # pixels that four buttons in a row need
 
 
 class AssistantEntry(NamedTuple):
@@ -110,6 +110,7 @@ class SetupCard(QFrame):
 
     download_requested = Signal()
     retry_requested = Signal()
+    models_requested = Signal()
     file_requested = Signal()
     folder_requested = Signal()
 
@@ -124,9 +125,11 @@ class SetupCard(QFrame):
         self._words = Label(theme, "", "list", "muted")
         self._words.setWordWrap(True)
         self.get_button = make_push_button(theme, "", self, primary=True)
+        self.models_button = make_push_button(theme, translate("start_cards", "Other models…"), self)
         self.file_button = make_push_button(theme, translate("start_cards", "Use a model file…"), self)
         self.folder_button = make_push_button(theme, translate("start_cards", "Use a model folder…"), self)
         self.get_button.clicked.connect(self._get)
+        self.models_button.clicked.connect(self.models_requested)
         self.file_button.clicked.connect(self.file_requested)
         self.folder_button.clicked.connect(self.folder_requested)
         self._lay_out()
@@ -196,7 +199,7 @@ class SetupCard(QFrame):
     def _lay_out(self) -> None:
         buttons = self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         buttons.setSpacing(8)
-        for button in (self.get_button, self.file_button, self.folder_button):
+        for button in (self.get_button, self.models_button, self.file_button, self.folder_button):
             buttons.addWidget(button)
         buttons.addStretch(1)
         column = QVBoxLayout(self)

@@ -74,6 +74,7 @@ class StartPage(QScrollArea):
     assistant_chosen = Signal(str)
     download_requested = Signal()
     retry_requested = Signal()
+    models_requested = Signal()
     file_requested = Signal()
     folder_requested = Signal()
 
@@ -99,6 +100,7 @@ class StartPage(QScrollArea):
         self._lay_out()
         self._setup.download_requested.connect(self.download_requested)
         self._setup.retry_requested.connect(self.retry_requested)
+        self._setup.models_requested.connect(self.models_requested)
         self._setup.file_requested.connect(self.file_requested)
         self._setup.folder_requested.connect(self.folder_requested)
         self._show_examples()

@@ -159,11 +159,17 @@ def seconds_left(value: float) -> str:
     return translate("words", "{minutes} min").format(minutes=round(value / MINUTE))
 
 
-def online(model: ModelState) -> str:
-    """What the program is on the network for; empty while it is on none."""
+def online(model: ModelState, fetches: bool = False) -> str:
+    """What the program is on the network for; empty while it is on none.
+
+    Args:
+        model: The one that answers, or is on its way.
+        fetches: Whether the hub is asked, or a model downloaded from it.
+    """
     if model.info is not None and model.info.remote:
         sentence = translate("words", "Online. What you ask in any chat goes to {host}.")
         return sentence.format(host=model.info.host)
-    if model.phase != "working" or model.step is None or model.step.stage is not LoadStage.DOWNLOAD:
+    downloads = model.phase == "working" and model.step is not None and model.step.stage is LoadStage.DOWNLOAD
+    if not downloads and not fetches:
         return ""
-    return translate("words", "Online, only to download the model. Your chats stay here.")
+    return translate("words", "Online, only for models. Your chats stay here.")

@@ -17,6 +17,7 @@ from app.conductor import Program
 from app.engine_bridge import EngineBridge
 from app.experiments import Experiments
 from app.live import LiveTurn, ModelState, Notice
+from app.model_shelf import ModelShelf
 from app.records import StoredMessage
 from app.remote_servers import RemoteServers
 from app.search import Search
@@ -27,6 +28,7 @@ from app.store import Store, open_store
 from app.theme import Theme
 from engine.paths import Paths
 from tests.app.fake_worker import FakeWorker, Load, Reply
+from tests.app.model_commands import Commands
 
 
 @dataclass
@@ -42,6 +44,7 @@ class World:
     models: list[ModelState] = field(default_factory=list)
     conductor: Any = None  # set where there is a window
     parts: Program | None = None
+    commands: Commands | None = None  # in place of the model commands
 
     @property
     def session(self) -> Session:
@@ -64,13 +67,20 @@ class World:
                 experiments,
                 servers,
                 Serving(self.bridge),
+                ModelShelf(self.chats, self.bridge.keys),
             )
             self.parts = Program(*parts, theme)
+            folder = self.store.path.with_name("model-commands")
+            folder.mkdir()
+            self.commands = Commands(folder)
+            self.parts.shelf.jobs.program = self.commands.program
         return self.parts
 
     def close(self) -> None:
         if self.conductor is not None:
             self.conductor.transfers.close()
+        if self.parts is not None:
+            self.parts.shelf.close()
         self.chats.shutdown()
         assert self.bridge.close()
         if self.parts is not None:

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.config import EngineConfig
@@ -107,7 +106,7 @@ class FakeWorker:
         self.replies = list(replies)
         self.loads = list(loads)
         self.requests: list[ChatRequest] = []
-        self.loaded: list[str | Path | None] = []
+        self.loaded: list[str | None] = []
         self.configs: list[EngineConfig] = []
         self.ahead: list[ChatRequest] = []
         self.previews: list[ChatRequest] = []
@@ -131,9 +130,6 @@ class FakeWorker:
 
     def load(self, name: str | None, config: EngineConfig) -> RequestHandle:
         return self._load(name, config)
-
-    def add_model(self, path: Path, config: EngineConfig) -> RequestHandle:
-        return self._load(path, config)
 
     def prefill_ahead(self, request: ChatRequest) -> RequestHandle:
         self.ahead.append(request)
@@ -160,6 +156,10 @@ class FakeWorker:
 
     def set_default_model(self, name: str) -> RequestHandle:
         self.models = [replace(model, default=model.name == name) for model in self.models]
+        return self.list_models()
+
+    def rename_model(self, name: str, label: str) -> RequestHandle:
+        self.models = [replace(model, label=label) if model.name == name else model for model in self.models]
         return self.list_models()
 
     def remove_model(self, name: str) -> RequestHandle:
@@ -212,7 +212,7 @@ class FakeWorker:
         self.thread.join(timeout_s)
         return not self.thread.is_alive()
 
-    def _load(self, source: str | Path | None, config: EngineConfig) -> RequestHandle:
+    def _load(self, source: str | None, config: EngineConfig) -> RequestHandle:
         self.loaded.append(source)
         self.configs.append(config)
         handle = RequestHandle(f"load-{len(self.loaded)}")

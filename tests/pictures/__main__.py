@@ -20,11 +20,12 @@ from typing import Final
 from PySide6.QtWidgets import QApplication
 
 from app.i18n import LANGUAGES
-from tests.pictures import chat_scenes, dialog_scenes, inspector_scenes
+from tests.pictures import chat_scenes, dialog_scenes, inspector_scenes, model_scenes
 from tests.pictures.stage import SIZES, picture, staged
 
 THEMES: Final = ("light", "dark")
-SCENES: Final = {scene.name: scene for scene in (*chat_scenes.SCENES, *dialog_scenes.SCENES, *inspector_scenes.SCENES)}
+_ALL: Final = (*chat_scenes.SCENES, *dialog_scenes.SCENES, *model_scenes.SCENES, *inspector_scenes.SCENES)
+SCENES: Final = {scene.name: scene for scene in _ALL}
 
 
 def take(

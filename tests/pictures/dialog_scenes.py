@@ -156,7 +156,7 @@ def folder(stage: Stage) -> None:
 
 def removal(stage: Stage) -> None:
     """Before a model is deleted."""
-    stage.desktop.conductor.dialogs.confirm_removal(stage.worker.models[0])
+    stage.desktop.conductor.providing.confirm_removal(stage.worker.models[0])
 
 
 def server(stage: Stage) -> None:

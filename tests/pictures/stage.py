@@ -25,6 +25,7 @@ from engine.explain.profile import Bandwidth, MachineProfile
 from engine.explain.trace import TurnTrace
 from engine.paths import Paths
 from tests.app.fake_worker import FakeWorker, Load, Reply
+from tests.app.model_commands import Commands
 from tests.pictures.examples import MODEL, MODELS, TALK, add_examples
 
 SIZES: Final[dict[str, QSize]] = {"wide": QSize(1440, 900), "narrow": QSize(640, 800)}
@@ -75,6 +76,7 @@ class Stage:
 
     Attributes:
         subject: What the picture is of, where it is not the window.
+        commands: In place of the model commands.
     """
 
     def __init__(self, app: QApplication, home: Path, scene: Scene, language: str, size: QSize) -> None:
@@ -85,6 +87,9 @@ class Stage:
         settings = {"language": language, "theme": "light", **scene.settings}
         (paths.config / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
         self.desktop = Desktop(app, paths, lambda emit: self._make_worker(emit, scene))
+        (home / "commands").mkdir()
+        self.commands = Commands(home / "commands")
+        self.desktop.shelf.jobs.program = self.commands.program
         if scene.talk:
             add_examples(self.desktop.store, scene.talk, scene.traces)
         if scene.prepare is not None:

@@ -282,8 +282,10 @@ def test_a_model_file_that_is_dropped_is_used(make_window: Any, qtbot: Any, tmp_
         Qt.MouseButton.LeftButton,
         Qt.KeyboardModifier.NoModifier,
     )
+    world.commands.say("add", {"event": "done", "name": "imported"})
     window.dropEvent(event)
-    assert world.worker.loaded[-1] == tmp_path / "model.gguf"
+    qtbot.waitUntil(lambda: world.worker.loaded == [None, "imported"])
+    assert world.commands.calls == [["add", str(tmp_path / "model.gguf"), "--json"]]
     qtbot.waitUntil(lambda: world.chats.model.phase == "ready")
 
 

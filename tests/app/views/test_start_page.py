@@ -108,7 +108,7 @@ def test_all_stands_within_the_page_at_any_width(page: StartPage, qtbot: Any, wi
     page.show_assistants(ASSISTANTS)
     page.resize(width, 700)
     buttons = page.widget().findChildren(QPushButton)
-    qtbot.waitUntil(lambda: sum(button.isVisible() for button in buttons) == 9)
+    qtbot.waitUntil(lambda: sum(button.isVisible() for button in buttons) == 10)
     parts = [button for button in buttons if button.isVisible()]
 
     def within(part: QPushButton) -> bool:

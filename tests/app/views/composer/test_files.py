@@ -98,6 +98,15 @@ def test_a_model_is_told_instead(window: Any, composer: Any, qtbot: Any, tmp_pat
     assert window.refused == []
 
 
+def test_an_adapter_is_told_instead(window: Any, composer: Any, qtbot: Any, tmp_path: Path) -> None:
+    told: list[Path] = []
+    composer.adapter_dropped.connect(told.append)
+    (tmp_path / "adapter_config.json").write_text("{}")
+    composer.attach([tmp_path])
+    qtbot.waitUntil(lambda: told == [tmp_path])
+    assert composer.attachments == ()
+
+
 def test_a_file_has_the_same_tokens_while_the_question_beside_it_is_written(composer: Any) -> None:
     composer.set_draft("", (Attachment("a.txt", "x" * 600),))
     chip = composer.files.chips[0]

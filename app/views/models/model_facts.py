@@ -1,0 +1,135 @@
+"""What the model dialog tells of a model, a download or an offer: names and values in order. Values alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.engine_sentences import translated
+from app.i18n import as_one_text, translate
+from app.model_offers import Fit, ModelOffer, Shelf, Source, Task
+from app.views import words
+from app.views.models import model_words
+from engine.events import InstalledModel
+
+Thing = InstalledModel | Task | ModelOffer
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of the table."""
+
+    name: str
+    value: str
+    tone: str = "text"
+
+
+def offer_of(thing: Thing, shelf: Shelf) -> ModelOffer | None:
+    """What the catalogue or the hub tells of it."""
+    if isinstance(thing, ModelOffer):
+        return thing
+    known = (*(shelf.catalogue or ()), *shelf.found)
+    if isinstance(thing, Task):
+        wanted = {thing.reference, thing.reference.partition(":")[0]}
+    else:
+        wanted = {thing.name, thing.origin.partition("@")[0]} - {""}
+    return next((offer for offer in known if offer.name in wanted or offer.repo in wanted), None)
+
+
+def origin(thing: Thing) -> str:
+    """Where it comes from, in one line."""
+    match thing:
+        case InstalledModel():
+            if thing.server:
+                return translate("model_facts", "Runs on {server}; what you write goes there.").format(
+                    server=thing.server
+                )
+            return " · ".join(part for part in (thing.name, thing.origin.partition("@")[0]) if part)
+        case Task():
+            return thing.reference
+    return thing.repo
+
+
+def good_at(thing: Thing, shelf: Shelf) -> str:
+    """What it is good at, where that is known."""
+    offer = offer_of(thing, shelf)
+    return translated(offer.good_at) if offer is not None else ""
+
+
+def facts_of(thing: Thing, shelf: Shelf, source_id: str) -> tuple[Fact, ...]:
+    """The table of a thing; of an offer, in the form that is chosen."""
+    match thing:
+        case InstalledModel():
+            return () if thing.server else _of_installed(thing, offer_of(thing, shelf))
+        case Task():
+            return _of_task(thing, offer_of(thing, shelf))
+    return _of_offer(thing, thing.source(source_id) or thing.best)
+
+
+def _of_installed(model: InstalledModel, offer: ModelOffer | None) -> tuple[Fact, ...]:
+    family = offer.family if offer is not None else ""
+    held = model_words.format_name(model.weights) if model.weights else ""
+    plain = translate("model_facts", "Loquat's plain one; this is a base model without one of its own")
+    rows = (
+        (translate("model_facts", "Size"), model_words.parameters(model.parameters)),
+        (translate("model_facts", "On the disk"), words.size(model.nbytes)),
+        (translate("model_facts", "Format"), held),
+        (translate("model_facts", "Family"), family or model.architecture),
+        (translate("model_facts", "Context"), _tokens(model.context)),
+        (translate("model_facts", "Licence"), model.licence or (offer.licence if offer is not None else "")),
+        (translate("model_facts", "Languages"), model_words.languages(offer.languages) if offer is not None else ""),
+        (translate("model_facts", "Chat template"), plain if model.plain_template else ""),
+    )
+    return tuple(Fact(name, value) for name, value in rows if value)
+
+
+def _of_task(task: Task, offer: ModelOffer | None) -> tuple[Fact, ...]:
+    if offer is None or task.failure is not None:
+        return ()
+    return _of_offer(offer, offer.source(task.weights or task.reference.partition(":")[2]) or offer.best)
+
+
+def _of_offer(offer: ModelOffer, source: Source | None) -> tuple[Fact, ...]:
+    fit = source.fit if source is not None else Fit()
+    downloaded = translate("model_facts", "{count} times in the last month").format(count=words.count(offer.downloads))
+    rows = (
+        Fact(translate("model_facts", "On this machine"), _verdict(fit), "warning" if fit.kind == "no" else "text"),
+        Fact(translate("model_facts", "Speed"), model_words.speed(fit) if offer.complete and fit.kind != "no" else ""),
+        Fact(translate("model_facts", "Disk"), _disk(source)),
+        Fact(translate("model_facts", "Size"), _parameters(offer)),
+        Fact(translate("model_facts", "Family"), offer.family),
+        Fact(translate("model_facts", "Context"), _tokens(offer.context)),
+        Fact(translate("model_facts", "Languages"), _languages(offer)),
+        Fact(translate("model_facts", "Downloaded"), downloaded if offer.downloads else ""),
+    )
+    return tuple(fact for fact in rows if fact.value)
+
+
+def _verdict(fit: Fit) -> str:
+    said = model_words.fit(fit)
+    return as_one_text((f"{said}." if fit.reason and said else said, translated(fit.reason)))
+
+
+def _languages(offer: ModelOffer) -> str:
+    named = model_words.languages(offer.languages)
+    if offer.more_languages <= len(offer.languages):
+        return named
+    more = translate("model_facts", "{languages} and others, {count} in all")
+    return more.format(languages=named, count=offer.more_languages)
+
+
+def _parameters(offer: ModelOffer) -> str:
+    size = model_words.parameters(offer.parameters)
+    return translate("model_facts", "{size} parameters").format(size=size) if size else ""
+
+
+def _tokens(context: int) -> str:
+    return translate("model_facts", "{count} tokens").format(count=words.count(context)) if context else ""
+
+
+def _disk(source: Source | None) -> str:
+    if source is None or not source.disk:
+        return ""
+    if not source.nbytes:
+        return words.size(source.disk)
+    said = translate("model_facts", "{disk}, of which {size} are downloaded")
+    return said.format(disk=words.size(source.disk), size=words.size(source.nbytes))
