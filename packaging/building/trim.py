@@ -167,7 +167,7 @@ def needed(entries: Iterable[Entry]) -> list[Entry]:
     names = {basename(place): wanted[path].libraries for place, path in files.items() if path in wanted}
     aliases = {basename(place): (basename(target),) for place, target in links.items() if target in files}
     roots = [basename(place) for place in files if not _may_go(place)]
-    reached = elf.reachable(roots, {**names, **aliases})
+    reached = elf.reachable(roots, {**aliases, **names})
     kept = {place for place in files if not _may_go(place) or basename(place) in reached}
     return [entry for entry in entries if links.get(entry[0], entry[0]) in kept]
 

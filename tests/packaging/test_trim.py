@@ -102,3 +102,16 @@ def test_unneeded_libraries_and_links_to_nothing_are_dropped(tmp_path: Path) -> 
         "libc.so.6",
         "libc.so",
     ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="libraries of Linux are read with objdump")
+def test_a_link_of_the_same_name_hides_nothing_of_what_a_library_needs(tmp_path: Path) -> None:
+    for name, program in (("plugin.so", "true"), ("libc.so.6", "bash"), ("libtinfo.so.6", "true")):
+        (tmp_path / name).write_bytes(Path("/bin", program).read_bytes())  # bash needs libtinfo.so.6
+    entries = [
+        ("PySide6/Qt/plugins/platforms/plugin.so", str(tmp_path / "plugin.so"), "BINARY"),
+        ("PySide6/Qt/lib/libc.so.6", str(tmp_path / "libc.so.6"), "BINARY"),
+        ("libc.so.6", "PySide6/Qt/lib/libc.so.6", "SYMLINK"),
+        ("libtinfo.so.6", str(tmp_path / "libtinfo.so.6"), "BINARY"),
+    ]
+    assert trim.needed(entries) == entries
