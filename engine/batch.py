@@ -173,7 +173,7 @@ class _Batch:
             model.runner.new_cache(),
             sampler,
             Detokenizer(model.prompt.tokenizer.decode),
-            StopStrings(model.prompt.stops_of(prompt.request)),
+            model.prompt.stop_strings(prompt.request),
         )
 
     def _read(self, sequence: _Sequence) -> None:

@@ -57,10 +57,12 @@ class StopStrings:
 
     Args:
         stops: Strings that end the text; none is ever let through, in whole or in part.
+        trim: Whether blanks that the text begins with are left out.
     """
 
-    def __init__(self, stops: Sequence[str]) -> None:
+    def __init__(self, stops: Sequence[str], *, trim: bool = False) -> None:
         self._stops = tuple(stops)
+        self._trim = trim
         self._held = ""
         self.hit = False
 
@@ -69,6 +71,9 @@ class StopStrings:
         if self.hit:
             return ""
         self._held += text
+        if self._trim:
+            self._held = self._held.lstrip()
+            self._trim = not self._held
         found = [at for stop in self._stops if (at := self._held.find(stop)) >= 0]
         if found:
             self.hit = True

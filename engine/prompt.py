@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.chat import ChatRequest, Message
+from engine.detokenizer import StopStrings
 from engine.errors import BadModelFile, BadRequest
 from engine.kv_cache import common_prefix
 from engine.models.choices import read_choices
@@ -63,6 +64,11 @@ class PromptBuilder:
         if kind is TemplateKind.PLAIN:
             self._special["bos_token"] = tokenizer.decode_all(tokenizer.encode_raw("")[:1])
         self.tool_style = tool_style(template)
+
+    def stop_strings(self, request: ChatRequest) -> StopStrings:
+        """What ends the text of the reply to a request; a base model's also begins with the blank behind its role."""
+        chat = request.prompt is None and not request.continue_reply
+        return StopStrings(self.stops_of(request), trim=chat and self.kind is TemplateKind.PLAIN)
 
     def stops_of(self, request: ChatRequest) -> tuple[str, ...]:
         """All strings that end the reply to a request."""
@@ -172,9 +178,12 @@ class PromptBuilder:
         return {"role": message.role, "content": content, **(json.loads(message.extra) if message.extra else {})}
 
     def _known_ids(self, message: Message) -> list[int] | None:
-        if message.token_ids is not None:
+        if message.token_ids is not None and message.role == "assistant":
             # In the plain form nothing stands between a reply and the next question, no end token either.
-            return self._within_stops(self._unended(message.token_ids)) if self.stops else list(message.token_ids)
+            ids = self._within_stops(self._unended(message.token_ids)) if self.stops else list(message.token_ids)
+            return [*self._begun_ids, *ids]
+        if message.token_ids is not None:
+            return list(message.token_ids)
         if self.tokenizer.names_special(message.content):
             return self.tokenizer.encode_literally(self._spelled(message))
         return None
@@ -201,6 +210,22 @@ class PromptBuilder:
         day = datetime.date.fromisoformat(started_on) if started_on else datetime.date(2000, 1, 1)
         values = {"messages": messages, "add_generation_prompt": True, "strftime_now": day.strftime}
         return self._template.render({**self._special, **values, "tools": None, **wishes})
+
+    @functools.cached_property
+    def _begun_ids(self) -> list[int]:
+        """What the template has every reply begin with, "<think>" say, but leaves out of earlier replies.
+
+        It was read when the reply was generated, and is written again, so that the prompt stays what the cache holds.
+        """
+        asked, answered = (
+            {"role": role, "content": text} for role, text in zip(("user", "assistant"), _PROBES, strict=True)
+        )
+        try:
+            begun = self.text([asked]).rpartition(_PROBES[0])[2]
+            earlier = self.text([asked, answered, asked]).partition(_PROBES[0])[2].partition(_PROBES[1])[0]
+        except Exception:  # as above
+            return []
+        return self._encode(begun[len(earlier) :]) if begun.startswith(earlier) and begun != earlier else []
 
     @functools.cached_property
     def folds_system(self) -> bool:

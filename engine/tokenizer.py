@@ -28,6 +28,7 @@ class Tokenizer:
         size: Number of tokens, added ones among them.
         special: Names such as "bos_token" -> their text, for chat templates.
         end_ids: Ids that end a reply.
+        special_ids: Ids that are no text.
     """
 
     def __init__(self, tokenizer: tokenizers.Tokenizer, special: Mapping[str, str], end_ids: frozenset[int]) -> None:
@@ -36,9 +37,16 @@ class Tokenizer:
         self.special = dict(special)
         self.end_ids = end_ids
         self._vocabulary: Vocabulary | None = None
-        self._special_texts = tuple(
-            token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special
-        )
+        special_tokens = {
+            index: token.content for index, token in tokenizer.get_added_tokens_decoder().items() if token.special
+        }
+        self.special_ids = frozenset(special_tokens)
+        self._special_texts = tuple(special_tokens.values())
+
+    @property
+    def largest_id(self) -> int:
+        """Of all tokens, -1 if there is none; larger than their number where ids are left out."""
+        return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
 
     def encode(self, text: str) -> list[int]:
         """Ids of `text`; special tokens written in it become their ids, none is added."""

@@ -182,7 +182,7 @@ class Turn:
     ) -> Generator[ChatEvent, None, FinishReason]:
         tokenizer, runner = self._model.prompt.tokenizer, self._model.runner
         detokenizer, owed = self._begun_text()
-        stops = StopStrings(self._model.prompt.stops_of(self._request))
+        stops = self._model.prompt.stop_strings(self._request)
         room = runner.context_limit - len(prompt)
         limit = min(self._request.params.max_tokens or room, room)
         reason = FinishReason.LENGTH

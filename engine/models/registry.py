@@ -200,6 +200,7 @@ class Registry:
             chosen = name or free_name(self.models_dir, _title(source))
             with unfinished_folder(self.models_dir) as folder:
                 imported = yield from _import(source, folder, label or source.name, handle, weights)
+                yield from _look_over(folder, label or source.name)
                 if keep_source:
                     yield from _keep(source, folder, handle)
                 title = label or imported.title.strip() or _title(source)
@@ -270,6 +271,19 @@ def _import(
 
     importer = import_folder if source.is_dir() else import_gguf
     return (yield from importer(source, folder, label, handle, weights=weights))
+
+
+def _look_over(folder: Path, label: str) -> Generator[Step, None, None]:
+    """Check the chat template and the tokenizer, and keep what is found.
+
+    Raises:
+        BadModelFile: The tokenizer does not belong to the weights.
+    """
+    from engine.templates.check import check_model  # it needs torch
+    from engine.templates.checked import write_check
+
+    yield Step(LoadStage.IMPORT, 0, 0, f"Trying the chat template of {label}")
+    write_check(folder, check_model(folder))
 
 
 def _title(source: Path) -> str:

@@ -1,0 +1,279 @@
+"""What a check says of templates of every kind, and of tokenizers that do not belong to their weights."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.chat import ChatRequest, Message, RequestHandle
+from engine.cli_models import run
+from engine.errors import BadModelFile, BadRequest
+from engine.models.choices import ModelChoices, read_choices, write_choices
+from engine.models.registry import Registry
+from engine.paths import Paths
+from engine.prompt import PromptBuilder, load_prompt_builder
+from engine.templates.check import check_model, sentences
+from engine.templates.checked import (
+    CHECK,
+    Held,
+    History,
+    ModelCheck,
+    SystemMessage,
+    Thinking,
+    read_check,
+    write_check,
+)
+from engine.templates.plain import TemplateKind
+from tests.engine.fakes import loquat_tokenizer
+from tests.engine.models.gguf_files import finish, write_gguf
+from tests.tiny_models import CHAT_TEMPLATE
+
+TinyModel = Callable[..., Path]
+
+
+@pytest.fixture
+def folder(tiny_model: TinyModel, tmp_path: Path) -> Path:
+    """A model whose files a test may change."""
+    return shutil.copytree(tiny_model("llama"), tmp_path / "tiny")
+
+
+def check(folder: Path, template: str | None) -> ModelCheck:
+    if template is None:
+        (folder / "chat_template.jinja").unlink()
+    else:
+        (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
+    return check_model(folder)
+
+
+def kinds(found: ModelCheck) -> list[str]:
+    return [finding.kind for finding in found.findings]
+
+
+def test_a_good_template_has_no_findings(folder: Path) -> None:
+    found = check(folder, CHAT_TEMPLATE)
+    assert found.findings == () and not found.serious
+    assert (found.held, found.template) == (Held.USABLE, TemplateKind.OWN)
+    assert (found.system, found.thinking, found.history) == (SystemMessage.OWN, Thinking.NONE, History.KEPT)
+    assert found.stable
+    assert found.ends == ("<|endoftext|>", "<|im_end|>")
+    assert (found.tokens, found.rows) == (267, 300)
+    assert all(sentence.endswith((".", ":")) for sentence in sentences(found))
+
+
+TEXT = "{{ m.content }}"
+STRIPPED = "{{ m.content.split('</think>')[-1] }}"
+LOOP = "{% for m in messages %}<|im_start|>{{ m.role }}\n" + TEXT + "<|im_end|>\n{% endfor %}"
+OPENED = "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+
+
+def test_a_template_that_counts_what_follows_is_unstable(folder: Path) -> None:
+    found = check(folder, "{{ messages | length }} messages\n" + LOOP + OPENED)
+    assert kinds(found) == ["unstable"] and found.serious
+    assert not found.stable and found.history is History.REWRITTEN
+
+
+def test_thinking_that_is_left_out_of_earlier_replies_is_named(folder: Path) -> None:
+    found = check(folder, LOOP.replace(TEXT, STRIPPED) + OPENED)
+    assert kinds(found) == ["thinking_stripped"] and not found.serious
+    assert found.history is History.UNTHOUGHT and found.stable
+
+
+def test_a_reply_that_the_template_begins_itself_stays_what_it_was(folder: Path) -> None:
+    template = LOOP.replace(TEXT, STRIPPED) + OPENED.replace("assistant\n", "assistant\n<think>\n")
+    found = check(folder, template)
+    assert found.stable and found.thinking is Thinking.ALWAYS and kinds(found) == ["thinking_stripped"]
+    tokenizer = loquat_tokenizer()
+    builder = PromptBuilder(tokenizer, template)
+    asked = builder.encode(ChatRequest("r", (Message("user", "q"),)))
+    reply = tuple(tokenizer.encode("hm</think>yes"))
+    again = (Message("user", "q"), Message("assistant", "hm</think>yes", reply), Message("user", "r"))
+    assert builder.encode(ChatRequest("r", again))[: len(asked) + len(reply)] == [*asked, *reply]
+
+
+def test_a_switch_for_thinking_is_found(folder: Path) -> None:
+    switch = "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}"
+    found = check(folder, LOOP + OPENED + switch)
+    assert found.thinking is Thinking.SWITCH and found.stable
+
+
+@pytest.mark.parametrize(
+    ("template", "system"),
+    [
+        (
+            LOOP.replace(
+                "{% for", "{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}{% for", 1
+            ),
+            "by loquat",
+        ),
+        (LOOP.replace(TEXT, "{{ m.content if m.role != 'system' }}"), "by loquat"),
+        (
+            "{% set first = messages[0].content ~ '\n\n' if messages[0].role == 'system' else '' %}"
+            "{% for m in messages if m.role != 'system' %}<|im_start|>{{ m.role }}\n"
+            "{{ first if loop.first else '' }}{{ m.content }}<|im_end|>\n{% endfor %}",
+            "folded",
+        ),
+        (LOOP, "own"),
+    ],
+)
+def test_what_becomes_of_a_system_message_is_told(template: str, system: str, folder: Path) -> None:
+    found = check(folder, template + OPENED)
+    assert found.system == system
+    assert ("no_system" in kinds(found)) is (system == "by loquat")
+    assert found.stable
+
+
+def test_tools_are_told(folder: Path) -> None:
+    hermes = "{% if tools %}{{ tools | tojson }}<tool_call>{% endif %}"
+    assert check(folder, hermes + LOOP + OPENED).tools == "hermes"
+    other = "{% if tools %}{{ tools | tojson }}{% endif %}"
+    found = check(folder, other + LOOP + OPENED)
+    assert found.tools == "" and kinds(found) == ["unknown_tools"]
+
+
+def test_an_end_that_the_files_do_not_name_is_serious(folder: Path) -> None:
+    found = check(folder, LOOP.replace("<|im_end|>", "<|im_start|>") + OPENED)
+    assert kinds(found) == ["unknown_end"] and "<|im_start|>" in found.findings[0].sentence
+
+
+def test_a_base_model_is_offered_the_plain_template(folder: Path) -> None:
+    found = check(folder, None)
+    assert kinds(found) == ["no_template"] and found.serious
+    assert (found.held, found.template) == (Held.NONE, TemplateKind.NONE)
+    write_choices(folder, ModelChoices(plain_template=True))
+    found = check_model(folder)
+    assert kinds(found) == ["plain_template"] and not found.serious
+    assert found.template is TemplateKind.PLAIN and found.stable
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for %}",
+        "{{ raise_exception('never') }}",
+        "{% include '/etc/passwd' %}",
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{{ ''.__class__.__mro__ }}",
+        "x" * 10_000_000,
+    ],
+)
+def test_a_template_that_cannot_be_used_is_found_and_the_plain_one_helps(template: str, folder: Path) -> None:
+    found = check(folder, template)
+    assert kinds(found) == ["broken_template"] and found.serious and found.held is Held.BROKEN
+    assert len(found.findings[0].sentence) < 400 and found.findings[0].sentence.endswith(".")
+    with pytest.raises((BadModelFile, BadRequest)):
+        load_prompt_builder(folder).encode(ChatRequest("r", (Message("user", "q"),)))
+    write_choices(folder, ModelChoices(plain_template=True))
+    assert not check_model(folder).serious
+    assert load_prompt_builder(folder).encode(ChatRequest("r", (Message("user", "q"),)))
+
+
+def test_what_was_found_is_kept_whole(folder: Path) -> None:
+    found = check(folder, LOOP.replace(TEXT, STRIPPED) + OPENED)
+    write_check(folder, found)
+    assert read_check(folder) == found
+    for damaged in ("", "[]", "{}", '{"format": 1}', '{"format": 2}', "{" * 1000):
+        (folder / CHECK).write_text(damaged, encoding="utf-8")
+        assert read_check(folder) is None
+
+
+def test_an_import_checks_and_keeps(folder: Path, loquat_home: Paths) -> None:
+    entry = finish(Registry(loquat_home.models).add(folder, RequestHandle("add"), "tiny"))
+    kept = read_check(entry.folder)
+    assert kept is not None and kept.findings == () and kept.rows == 300
+
+
+def edited(folder: Path, name: str, change: Callable[[dict[str, object]], None]) -> None:
+    value = json.loads((folder / name).read_text(encoding="utf-8"))
+    change(value)
+    (folder / name).write_text(json.dumps(value), encoding="utf-8")
+
+
+def more_tokens(value: dict[str, object]) -> None:
+    model = value["model"]
+    assert isinstance(model, dict)
+    model["vocab"] |= {f"more{n}": 267 + n for n in range(40)}
+
+
+def far_token(value: dict[str, object]) -> None:
+    model = value["model"]
+    assert isinstance(model, dict)
+    model["vocab"] |= {"far": 5_000_000}
+
+
+@pytest.mark.parametrize("change", [more_tokens, far_token])
+def test_a_tokenizer_with_more_tokens_than_the_weights_is_refused_at_import(
+    change: Callable[[dict[str, object]], None], folder: Path, loquat_home: Paths
+) -> None:
+    edited(folder, "tokenizer.json", change)
+    with pytest.raises(BadModelFile, match="do not belong together"):
+        finish(Registry(loquat_home.models).add(folder, RequestHandle("add"), "tiny"))
+    with pytest.raises(BadModelFile, match=r"has tokens up to .* and the weights know 300"):
+        check_model(folder)
+    assert Registry(loquat_home.models).entries() == []
+
+
+def test_an_end_token_beyond_the_weights_is_refused_at_import(folder: Path, loquat_home: Paths) -> None:
+    edited(folder, "generation_config.json", lambda value: value.update(eos_token_id=100_000))
+    with pytest.raises(BadModelFile, match="do not belong together"):
+        finish(Registry(loquat_home.models).add(folder, RequestHandle("add"), "tiny"))
+    assert Registry(loquat_home.models).entries() == []
+
+
+def test_a_gguf_file_whose_tokenizer_has_too_many_tokens_is_refused_at_import(
+    tiny_model: TinyModel, tmp_path: Path, loquat_home: Paths
+) -> None:
+    from tests.engine.models.gguf_files import byte_level
+
+    source = tiny_model("llama")
+    file = write_gguf(
+        source, tmp_path / "tiny.gguf", tokenizer=lambda writer, size: byte_level(source)(writer, size + 9)
+    )
+    with pytest.raises(BadModelFile, match=r"tokens up to 308, and the weights know 300"):
+        finish(Registry(loquat_home.models).add(file, RequestHandle("add"), "tiny"))
+    assert Registry(loquat_home.models).entries() == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"model": {}}', b"\xff\xfe", b"[" * 100_000, b'{"version": "1.0"}'])
+def test_a_damaged_tokenizer_is_refused_at_import(content: bytes, folder: Path, loquat_home: Paths) -> None:
+    (folder / "tokenizer.json").write_bytes(content)
+    with pytest.raises(BadModelFile, match="tokenizer"):
+        finish(Registry(loquat_home.models).add(folder, RequestHandle("add"), "tiny"))
+    assert Registry(loquat_home.models).entries() == []
+
+
+@pytest.fixture
+def base(folder: Path, loquat_home: Paths) -> Paths:
+    """A home with a base model named "base"."""
+    (folder / "chat_template.jinja").unlink()
+    finish(Registry(loquat_home.models).add(folder, RequestHandle("add"), "base"))
+    return loquat_home
+
+
+def test_the_command_says_what_it_found_and_takes_the_plain_template(
+    base: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = base.models / "base"
+    assert run(["check", "base"], base) == 1
+    assert "- The model base is a base model" in capsys.readouterr().out
+    assert run(["check", "base", "--use-plain-template"], base) == 0
+    assert "- Chats are written in Loquat's plain form, as you chose." in capsys.readouterr().out
+    assert read_choices(folder).plain_template
+    assert run(["check", "--json"], base) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    told = json.loads(line)
+    assert (told["event"], told["name"], told["template"]) == ("done", "base", "plain")
+    assert run(["check", "base", "--use-own-template"], base) == 1
+    assert not read_choices(folder).plain_template
+    kept = read_check(folder)
+    assert kept is not None and kept.template is TemplateKind.NONE
+
+
+def test_the_command_names_what_is_missing(loquat_home: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "nobody"], loquat_home) == 2
+    assert "There is no model named nobody" in capsys.readouterr().err
+    assert run(["check", "nobody", "--json"], loquat_home) == 2
+    assert json.loads(capsys.readouterr().out)["kind"] == "not_found"
