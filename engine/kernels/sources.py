@@ -27,7 +27,7 @@ EXACT: Final[Mapping[GGMLQuantizationType, tuple[Kind, Repack]]] = {
     GGMLQuantizationType.Q8_0: (Kind.Q8, from_q8_0),
 }
 FLOATS: Final = (GGMLQuantizationType.F32, GGMLQuantizationType.F16, GGMLQuantizationType.BF16)
-AT_ONCE: Final = 2 << 20  # numbers quantised together; bounds the memory beyond the result
+AT_ONCE: Final = 1 << 20  # numbers quantised together: few enough for the caches, and for the memory beyond the result
 
 
 class Source(Protocol):
