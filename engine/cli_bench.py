@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cli_args import Parser, size, whole
-from engine.config import DTYPES, EngineConfig
+from engine.config import DEVICES, DTYPES, EngineConfig
 from engine.errors import BadRequest, ModelNotFound
 from engine.paths import Paths
 
@@ -27,6 +27,13 @@ def run(args: list[str], paths: Paths) -> int:
     Raises:
         EngineError: An argument is out of bounds, or the model cannot be had.
     """
+    from engine.bench.process import SUBJECT
+
+    if args[:1] == [SUBJECT]:
+        from engine.bench.subject import main
+
+        main(args[1])
+        return 0
     from engine.cli_models import ready_model
 
     options = _parser().parse_args(args)
@@ -63,7 +70,15 @@ def _parser() -> Parser:
     kv.set_defaults(measure=_kv)
     batch = benches.add_parser("batch", help="several sequences in one pass, and when more of them stop paying")
     batch.set_defaults(measure=_batch)
+    formats = benches.add_parser("formats", help="the weights in each format: quality, speed and memory; minutes")
+    formats.add_argument(
+        "--format", choices=DTYPES[1:], action="append", help="only this one; may be given again", dest="formats"
+    )
+    formats.add_argument("--device", choices=DEVICES, default="auto", help="where the model runs")
+    formats.set_defaults(measure=_formats)
     for bench in (turns, kv, batch, benches.choices["prefill"], benches.choices["decode"], start):
+        bench.add_argument("--dtype", choices=DTYPES, default="auto", help="how Loquat holds the weights")
+    for bench in benches.choices.values():
         _add_common(bench)
     return parser
 
@@ -71,7 +86,6 @@ def _parser() -> Parser:
 def _add_common(bench: argparse.ArgumentParser) -> None:
     bench.add_argument("--model", help="name of the model, as `loquat models list` shows it")
     bench.add_argument("--runs", type=whole(1, 1000), default=5, help="of each side", metavar="N")
-    bench.add_argument("--dtype", choices=DTYPES, default="auto", help="how Loquat holds the weights")
     bench.add_argument("--threads", type=whole(0, 1024), default=0, help="CPU threads; 0: one per core", metavar="N")
     bench.add_argument("--json", action="store_true", help="one JSON object")
 
@@ -97,6 +111,13 @@ def _batch(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Repo
     from engine.bench.batch import BatchOptions, bench_batch
 
     return bench_batch(entry, BatchOptions(runs=options.runs, dtype=options.dtype, threads=options.threads))
+
+
+def _formats(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:
+    from engine.bench.formats import FormatOptions, bench_formats
+
+    wanted = FormatOptions(tuple(options.formats or ()), options.device, options.runs, options.threads)
+    return bench_formats(entry, paths.cache, wanted)
 
 
 def _forward(entry: ModelEntry, paths: Paths, options: argparse.Namespace) -> Report:

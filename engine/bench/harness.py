@@ -76,7 +76,7 @@ class Report:
     """The figures of one benchmark.
 
     Attributes:
-        bench: "turns", "prefill", "decode", "start", "kv" or "batch".
+        bench: "turns", "prefill", "decode", "start", "kv", "batch" or "formats".
         about: What ran where: model, machine, threads, runs.
         figures: In order.
     """

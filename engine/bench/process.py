@@ -10,11 +10,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from engine.errors import EngineError
+from engine.own_command import is_frozen, own_command
 
 _ROOT = Path(__file__).parents[2]
+SUBJECT: Final = "subject"  # `loquat bench subject '{...}'`: the child, where the program brings its own Python
 
 
 class SubjectProcess:
@@ -100,7 +102,8 @@ def _start(name: str, command: Sequence[str]) -> subprocess.Popen[str]:
 def loquat_subject(path: str, folder: Path, **config: object) -> SubjectProcess:
     """A path through Loquat's own code; see `engine.bench.subject.load_subject`."""
     options = json.dumps({"path": path, "folder": str(folder), "config": config})
-    return SubjectProcess(path, [sys.executable, "-m", "engine.bench.subject", options])
+    command = [*own_command(), "bench", SUBJECT] if is_frozen() else [sys.executable, "-m", "engine.bench.subject"]
+    return SubjectProcess(path, [*command, options])
 
 
 def child_environment() -> dict[str, str]:
