@@ -189,15 +189,12 @@ class RopeTable:
         return torch.cat((x[..., half : 2 * half], x[..., :half], x[..., 2 * half :]), -1)
 
     def _build(self, rows: int) -> tuple[Tensor, Tensor]:
-        # On the CPU whatever the device: the same angles everywhere.
+        # On the CPU whatever the device: the same angles everywhere. Written in place: for a long context a copy of the
+        # tables takes as much as many a small model.
         angles = torch.arange(rows, dtype=torch.float32)[:, None] * inverse_frequencies(self._rope)
-        cos, sin = angles.cos(), angles.sin()
-        rest = self._head_dim - 2 * self._half
-        full_cos = torch.cat((cos, cos), -1) * self._rope.attention_factor
-        full_sin = torch.cat((-sin, sin), -1) * self._rope.attention_factor
-        pair = (
-            torch.cat((full_cos, torch.ones(rows, rest)), -1),
-            torch.cat((full_sin, torch.zeros(rows, rest)), -1),
-        )
-        cos_rows, sin_rows = (table[:, None].to(self._device, self._dtype) for table in pair)
-        return cos_rows, sin_rows
+        cos, sin = torch.ones(rows, 1, self._head_dim), torch.zeros(rows, 1, self._head_dim)
+        for first, sign in ((0, -1), (self._half, 1)):
+            place = slice(first, first + self._half)
+            cos[:, 0, place] = angles.cos().mul_(self._rope.attention_factor)
+            sin[:, 0, place] = angles.sin().mul_(sign * self._rope.attention_factor)
+        return cos.to(self._device, self._dtype), sin.to(self._device, self._dtype)

@@ -212,7 +212,7 @@ def test_where_floats_do_not_fit_the_kernels_are_waited_for(
     class Asked(Exception):
         pass
 
-    def choose(*_: object, wait: bool) -> None:
+    def choose(*_: object, wait: bool, **_others: object) -> None:
         assert wait == waits
         raise Asked
 
