@@ -18,6 +18,7 @@ from engine.chat import ChatRequest, Message, RequestHandle
 from engine.config import EngineConfig, SamplingParams
 from engine.decoder import DecoderConfig
 from engine.decoder.checkpoint import read_json
+from engine.device import choose_device
 from engine.engine import Engine
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.events import Finished
@@ -30,6 +31,7 @@ from engine.models.model_folder import Imported, read_manifest
 from engine.models.quality import read_quality
 from engine.models.registry import Registry
 from engine.prompt import load_prompt_builder
+from engine.runners import choose_runner
 from engine.tokenizer import load_tokenizer
 from tests.engine.models.gguf_files import finish
 from tests.engine.models.quantised_folders import SCHEMES, Made, awq, bnb_4bit, bnb_8bit, compressed, gptq
@@ -150,6 +152,25 @@ def test_transformers_says_the_same_of_the_quantised_folder(scheme: str, checkpo
     run_import(folder, tmp_path / "model")
     ids = list(range(3, 67))
     assert torch.allclose(logits(tmp_path / "model", ids), logits(folder, ids), atol=1e-4)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize(
+    ("scheme", "held"),
+    [("gptq", "nf4"), ("nf4, doubly quantised", "nf4"), ("awq", "nf4"), ("bitsandbytes int8", "int8")],
+)
+def test_a_gpu_holds_it_in_as_many_bits(scheme: str, held: str, checkpoints: Any, tmp_path: Path) -> None:
+    """By bitsandbytes, from the floats: NF4 finds the very codes again that it made them of."""
+    folder, _ = checkpoints(scheme)
+    entry = finish(Registry(tmp_path / "models").add(folder, RequestHandle("test"), "tiny"))
+    config = EngineConfig(device="cuda")
+    choice = choose_device(config, entry)
+    assert choice.format.name == held
+    runner = choose_runner(entry.folder, choice, config, tmp_path / "cache", wait=True).runner
+    ids = list(range(3, 67))
+    got = runner.prefill(ids, runner.new_cache(), keep=16)
+    likeness = torch.cosine_similarity(got, logits(entry.folder, ids)[-16:], dim=-1).min()
+    assert likeness > (0.99 if scheme in ("nf4, doubly quantised", "bitsandbytes int8") else 0.9)
 
 
 def test_large_models_stay_in_16_bits(checkpoints: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
