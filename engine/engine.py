@@ -219,6 +219,8 @@ class Engine:
         except (MemoryError, RuntimeError) as error:
             if _out_of_memory(error):
                 model.store.drop_memory()
+                if model.draft is not None:
+                    model.draft.forget()
                 sentence = "Memory ran out; the caches of all chats were freed, so asking again may work."
                 raise DoesNotFit(sentence, repr(error)) from error
             if not is_device_fault(model.info.device, error):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from torch import Tensor
 
 from engine.kv_cache import KVCache
-from engine.speculate import PromptLookup
+from engine.speculate import Drafter
 
 _CHUNK_TARGET_S = 0.1  # a person who presses Stop should not notice that prefill runs in chunks
 _SMALLEST_CHUNK = 16
@@ -92,7 +92,7 @@ def decode(
     limit: int,
     cancelled: Cancelled,
     *,
-    lookup: PromptLookup | None = None,
+    drafter: Drafter | None = None,
 ) -> Iterator[int]:
     """Generate up to `limit` tokens, one forward pass each, or one for several where a draft was right.
 
@@ -101,7 +101,7 @@ def decode(
     """
     if cancelled():
         return
-    with contextlib.closing(_tokens(cache, logits, sample, lookup)) as tokens:
+    with contextlib.closing(_tokens(cache, logits, sample, drafter)) as tokens:
         for made, token_id in enumerate(tokens, 1):
             yield token_id
             if made == limit or cancelled():
@@ -109,36 +109,36 @@ def decode(
 
 
 def _tokens(
-    cache: KVCache, logits: Tensor, sample: Callable[[Tensor], int], lookup: PromptLookup | None
+    cache: KVCache, logits: Tensor, sample: Callable[[Tensor], int], drafter: Drafter | None
 ) -> Generator[int, None, None]:
     """Tokens without end, drafted ones among them."""
     token_id = sample(logits)
     while True:
         yield token_id
-        draft = _draft(cache, lookup, token_id)
-        if lookup and draft:
-            token_id = yield from _verify(cache, token_id, draft, sample, lookup)
+        draft = _draft(cache, drafter, token_id)
+        if drafter and draft:
+            token_id = yield from _verify(cache, token_id, draft, sample, drafter)
         else:
-            token_id = sample(_step(cache, token_id, lookup))
+            token_id = sample(_step(cache, token_id, drafter))
 
 
-def _draft(cache: KVCache, lookup: PromptLookup | None, token_id: int) -> list[int]:
-    if lookup is None:
+def _draft(cache: KVCache, drafter: Drafter | None, token_id: int) -> list[int]:
+    if drafter is None:
         return []
-    lookup.push(token_id)
-    return lookup.guess()[: max(0, cache.room - 1)]
+    drafter.push(token_id)
+    return drafter.guess()[: max(0, cache.room - 1)]
 
 
-def _step(cache: KVCache, token_id: int, lookup: PromptLookup | None) -> Tensor:
+def _step(cache: KVCache, token_id: int, drafter: Drafter | None) -> Tensor:
     began = time.perf_counter()
     logits = cache.decode(token_id)
-    if lookup:
-        lookup.decoded(time.perf_counter() - began)
+    if drafter:
+        drafter.decoded(time.perf_counter() - began)
     return logits
 
 
 def _verify(
-    cache: KVCache, token_id: int, draft: list[int], sample: Callable[[Tensor], int], lookup: PromptLookup
+    cache: KVCache, token_id: int, draft: list[int], sample: Callable[[Tensor], int], drafter: Drafter
 ) -> Generator[int, None, int]:
     """Read a token and its draft in one pass, and yield the draft's tokens for as long as the sampler agrees.
 
@@ -155,9 +155,9 @@ def _verify(
     try:
         while (token_id := sample(rows[kept])) in draft[kept : kept + 1]:
             kept += 1
-            lookup.push(token_id)
+            drafter.push(token_id)
             yield token_id
     finally:
         cache.crop(held + kept)
-        lookup.verified(len(draft), kept, seconds)
+        drafter.verified(len(draft), kept, seconds)
     return token_id

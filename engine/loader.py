@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,18 +18,23 @@ from engine.config import EngineConfig
 from engine.decoder.merge import Merge
 from engine.device import DeviceChoice, choose_device
 from engine.device_faults import DeviceFaults, is_device_fault
+from engine.draft_loader import load_draft
+from engine.draft_model import DraftModel, ModelDrafts
 from engine.events import ModelInfo
 from engine.explain.plan import memory_base
 from engine.generate import ChunkPacer
 from engine.kv_disk import KVDisk
 from engine.kv_folder import FOLDER
 from engine.kv_store import KVStore
+from engine.memory import Footprint
 from engine.models.own_sampling import own_sampling
 from engine.models.registry import ModelEntry
 from engine.placing import place
 from engine.prompt import PromptBuilder, load_prompt_builder
+from engine.prompt_lookup import PromptLookup
 from engine.runner import AnyRunner
 from engine.runners import Choice, Warmup, choose_runner
+from engine.speculate import Drafter, FirstGuess
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +49,16 @@ class LoadedModel:
     store: KVStore
     pacer: ChunkPacer
     pending: Warmup | None = None
+    draft: DraftModel | None = None
+
+    def drafter(self, prompt: Sequence[int]) -> Drafter:
+        """What guesses the tokens of one reply: what the conversation said before, then the draft model if it has one.
+
+        Args:
+            prompt: Its token ids.
+        """
+        lookup = PromptLookup(prompt)
+        return FirstGuess(lookup, ModelDrafts(self.draft, prompt)) if self.draft else lookup
 
 
 def load_model(
@@ -96,10 +111,12 @@ def _load_on(
 ) -> LoadedModel:
     began = time.perf_counter()
     torch.set_num_threads(choice.threads)
+    # First: the plan below counts its memory.
+    draft = load_draft(entry, choice, config, cache_folder, wait=wait, poll=poll)
+    placed = place(entry, choice, config)  # before anything of the model is in memory
+    choice, plan = placed.choice, placed.plan
     prompt = load_prompt_builder(entry.folder)
     poll()
-    placed = place(entry, choice, config)
-    choice, plan = placed.choice, placed.plan
     limited = dataclasses.replace(config, max_context=plan.context)
     wait = wait or not floats_fit(entry, choice, limited)  # what answers meanwhile takes more memory
     chosen = choose_runner(
@@ -110,20 +127,35 @@ def _load_on(
     if chosen.format == choice.format.name and choice.format.path == "kernels":
         # The kernels have threads of their own. Torch only samples then, and its idle threads would spin beside them.
         torch.set_num_threads(1)
-    disk = None
-    if config.save_caches:
-        disk = KVDisk(cache_folder / FOLDER, fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
-    budget = cache_budget(plan, runner.weight_bytes, config)
-    store = KVStore(runner, budget, disk)
-    choice = dataclasses.replace(choice, reason="; ".join(filter(None, (choice.reason, placed.reason))))
-    info = _describe(entry, chosen, choice, time.perf_counter() - began, prompt.tokenizer.end_ids)
-    footprint = footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk, config.kv_dtype)
-    memory = memory_base(plan, footprint, runner, budget)
-    sampling = own_sampling(entry.folder, entry.name)
+    taken = draft.model.runner.kv_bytes_per_token * plan.context if draft.model else 0
+    budget = cache_budget(plan, runner.weight_bytes + taken, config)
+    choice = dataclasses.replace(choice, reason=_joined(choice.reason, placed.reason))
+    pending = chosen.pending or draft.pending
+    chosen = dataclasses.replace(chosen, reason=_joined(chosen.reason, draft.words), pending=pending)
     info = dataclasses.replace(
-        info, memory=memory, tool_style=prompt.tool_style, template=prompt.kind, sampling=sampling
+        _describe(entry, chosen, choice, time.perf_counter() - began, prompt.tokenizer.end_ids),
+        memory=memory_base(plan, _footprint(entry, choice, config), runner, budget),
+        tool_style=prompt.tool_style,
+        template=prompt.kind,
+        sampling=own_sampling(entry.folder, entry.name),
     )
-    return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), chosen.pending)
+    store = KVStore(runner, budget, _disk(entry, runner, config, cache_folder))
+    return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), pending, draft.model)
+
+
+def _footprint(entry: ModelEntry, choice: DeviceChoice, config: EngineConfig) -> Footprint:
+    return footprint_of(entry, runnable(entry, choice.format), config.prefill_chunk, config.kv_dtype)
+
+
+def _disk(entry: ModelEntry, runner: AnyRunner, config: EngineConfig, cache_folder: Path) -> KVDisk | None:
+    """Where conversations' caches are saved; None where they are not to be."""
+    if not config.save_caches:
+        return None
+    return KVDisk(cache_folder / FOLDER, fingerprint(entry.folder, runner.cache_format), config.cache_disk_bytes)
+
+
+def _joined(*phrases: str) -> str:
+    return "; ".join(filter(None, phrases))
 
 
 def fingerprint(folder: Path, cache_format: str) -> str:

@@ -1,70 +1,93 @@
-"""Prompt-lookup decoding: what followed the last few tokens before is a draft of what follows them now.
+"""Speculative decoding: whatever can guess the next tokens, several such in a row, and whether guessing pays.
 
-The draft is verified in one forward pass and each of its tokens is kept only if the sampler chooses it too, so the
-tokens are those of plain decoding, under sampling as well. Source: Saxena, "Prompt Lookup Decoding" (2023), with the
-acceptance rule of Leviathan et al. 2023 for a draft that is certain of itself.
+A guess is verified in one forward pass and each of its tokens is kept only if the sampler chooses it too
+(`engine.generate`), so the tokens are those of plain decoding, under sampling as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
-_NGRAM: Final = 3
-_SHORTEST: Final = 3
-_LONGEST: Final = 12
 _PATIENCE: Final = 3  # passes that may lose time before drafting pauses
 _FIRST_PAUSE: Final = 32  # tokens; doubled each time that drafting did not pay
 _SMOOTHING: Final = 0.3
 
 
-class PromptLookup:
-    """Drafts from the conversation's own tokens, and stops drafting while it does not pay.
+class Drafter(Protocol):
+    """Guesses what comes next, and learns from what became of its guesses."""
 
-    Args:
-        ids: The prompt.
+    @property
+    def drafted(self) -> int:
+        """Tokens guessed so far."""
+        ...
 
-    Attributes:
-        drafted, accepted: Tokens so far.
-    """
-
-    def __init__(self, ids: Sequence[int]) -> None:
-        self._ids: list[int] = []
-        self._ends: dict[tuple[int, ...], int] = {}  # n-gram -> index behind its last occurrence but the newest
-        self._length = _SHORTEST
-        self._pays = _Payoff()
-        self.drafted = 0
-        self.accepted = 0
-        for token_id in ids:
-            self.push(token_id)
+    @property
+    def accepted(self) -> int:
+        """Those of them that were kept."""
+        ...
 
     def push(self, token_id: int) -> None:
         """A token that now stands in the conversation."""
-        if len(self._ids) >= _NGRAM:
-            # Entered one token late, so that looking up the newest n-gram finds an earlier one.
-            self._ends[tuple(self._ids[-_NGRAM:])] = len(self._ids)
-        self._ids.append(token_id)
+        ...
 
     def guess(self) -> list[int]:
-        """What may come next, likeliest as it stood before; often nothing."""
-        if not self._pays.worth_trying():
-            return []
-        end = self._ends.get(tuple(self._ids[-_NGRAM:]))
-        return [] if end is None else self._ids[end : end + self._length]
+        """What may come next; often nothing."""
+        ...
 
     def verified(self, drafted: int, accepted: int, seconds: float) -> None:
-        """Learn from a pass that verified a draft."""
-        self.drafted += drafted
-        self.accepted += accepted
-        self._length = min(_LONGEST, 2 * self._length) if accepted == drafted else max(_SHORTEST, accepted + 1)
-        self._pays.verified(accepted, seconds)
+        """Learn from a pass that verified its last guess, or the beginning of it."""
+        ...
 
     def decoded(self, seconds: float) -> None:
         """Learn from a plain step."""
-        self._pays.decoded(seconds)
+        ...
 
 
-class _Payoff:
+class FirstGuess:
+    """Several drafters in order: the first that has a guess is asked alone, and learns alone what became of it.
+
+    Args:
+        drafters: The cheapest first; at least one.
+    """
+
+    def __init__(self, *drafters: Drafter) -> None:
+        self._drafters = drafters
+        self._asked = drafters[0]
+
+    @property
+    def drafted(self) -> int:
+        """Tokens of all drafters so far."""
+        return sum(drafter.drafted for drafter in self._drafters)
+
+    @property
+    def accepted(self) -> int:
+        """Tokens of all drafters that were kept."""
+        return sum(drafter.accepted for drafter in self._drafters)
+
+    def push(self, token_id: int) -> None:
+        """A token that now stands in the conversation."""
+        for drafter in self._drafters:
+            drafter.push(token_id)
+
+    def guess(self) -> list[int]:
+        """The first guess that one of them has."""
+        for drafter in self._drafters:
+            if found := drafter.guess():
+                self._asked = drafter
+                return found
+        return []
+
+    def verified(self, drafted: int, accepted: int, seconds: float) -> None:
+        """Learn from a pass that verified the last guess."""
+        self._asked.verified(drafted, accepted, seconds)
+
+    def decoded(self, seconds: float) -> None:
+        """Learn from a plain step."""
+        for drafter in self._drafters:
+            drafter.decoded(seconds)
+
+
+class Payoff:
     """Whether drafting saves time: what a pass took against the plain steps it stood for."""
 
     def __init__(self) -> None:
@@ -74,19 +97,32 @@ class _Payoff:
         self._pause = _FIRST_PAUSE
         self._wait = 0
 
+    @property
+    def known(self) -> bool:
+        """Whether a plain step was timed yet."""
+        return self._step_s is not None
+
     def worth_trying(self) -> bool:
+        """Whether there is no pause now."""
         return self._wait == 0
 
     def decoded(self, seconds: float) -> None:
+        """A plain step took so long."""
         self._wait = max(0, self._wait - 1)
         old = self._step_s
         self._step_s = seconds if old is None else old + _SMOOTHING * (seconds - old)
 
     def verified(self, accepted: int, seconds: float) -> None:
-        if self._step_s is None:
-            return
-        saved = (accepted + 1) * self._step_s - seconds
-        self._saved_s += _SMOOTHING * (saved - self._saved_s)
+        """A draft and the pass that verified it took so long, and stood for one step and those accepted."""
+        if self._step_s is not None:
+            self._learn((accepted + 1) * self._step_s - seconds)
+
+    def lost(self, seconds: float) -> None:
+        """Looking for a draft took so long and found none."""
+        self._learn(-seconds)
+
+    def _learn(self, saved_s: float) -> None:
+        self._saved_s += _SMOOTHING * (saved_s - self._saved_s)
         self._losses = self._losses + 1 if self._saved_s < 0 else 0
         if self._losses >= _PATIENCE:
             self._wait, self._pause = self._pause, 2 * self._pause

@@ -20,7 +20,7 @@ from engine.kv_store import Reuse
 from engine.loader import LoadedModel
 from engine.overflow import Fitted, fit
 from engine.sampler import Sampler, Scores
-from engine.speculate import PromptLookup
+from engine.speculate import Drafter
 from engine.stats import TurnStamps, turn_stats
 
 Clock = Callable[[], float]
@@ -107,7 +107,7 @@ class Turn:
         self._times: list[float] = []
         self._ids: list[int] = []
         self._texts: list[str] = []
-        self._lookup: PromptLookup | None = None
+        self._drafter: Drafter | None = None
 
     def run(self) -> Iterator[ChatEvent]:
         """The events of the answer, `Finished` last.
@@ -139,7 +139,7 @@ class Turn:
         if logits is not None:
             reason = yield from self._decode(cache, logits, prompt, sampler)
         stamps = TurnStamps(self._request.submitted_at, started, templated, prefilled, tuple(self._times))
-        drafted, accepted = (self._lookup.drafted, self._lookup.accepted) if self._lookup else (0, 0)
+        drafted, accepted = (self._drafter.drafted, self._drafter.accepted) if self._drafter else (0, 0)
         stats = turn_stats(
             stamps,
             prompt=len(prompt),
@@ -186,8 +186,8 @@ class Turn:
         room = runner.context_limit - len(prompt)
         limit = min(self._request.params.max_tokens or room, room)
         reason = FinishReason.LENGTH
-        self._lookup = PromptLookup(prompt) if self._request.speculate and runner.croppable else None
-        for token_id in decode(cache, logits, sampler, limit, lambda: self._handle.cancelled, lookup=self._lookup):
+        self._drafter = self._model.drafter(prompt) if self._request.speculate and runner.croppable else None
+        for token_id in decode(cache, logits, sampler, limit, lambda: self._handle.cancelled, drafter=self._drafter):
             at = self._clock()
             self._notes.token(at)
             ended = token_id in tokenizer.end_ids

@@ -10,7 +10,7 @@ import torch
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.config import SamplingParams
 from engine.events import FinishReason, TextDelta
-from engine.speculate import PromptLookup
+from engine.prompt_lookup import PromptLookup
 from tests.engine.fakes import FakeRunner, engine_with
 
 PHRASE = "to be or not to be, that is the question; "
