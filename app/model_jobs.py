@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 
 TOKEN: Final = "HF_TOKEN"  # noqa: S105 - the variable's name, which the commands read
 PATIENCE_MS: Final = 3000  # with children that are asked to end
+FOUND_EXIT: Final = 1  # of a check that found something
 ERROR_EXIT: Final = 2
 _MOST_SAID: Final = 4000  # characters of a child's standard error that are kept
 _SILENT: Final = Failure("cancelled", "")
@@ -110,8 +111,11 @@ class ModelJob(QObject):
         self._read_errors()
         if self._lines:
             self._take(self._lines)
-        if isinstance(self._ends, dict) and code == 0 and status is QProcess.ExitStatus.NormalExit:
-            self._end(self._ends)
+        ended = status is QProcess.ExitStatus.NormalExit
+        if ended and isinstance(self._ends, dict) and code in (0, FOUND_EXIT):
+            self._end({**self._ends, "exit_code": code})
+        elif ended and self._ends is None and code == 0:
+            self._end({})  # of a command that has nothing to tell
         elif self._given_up:
             self._end(_SILENT)
         else:
@@ -119,10 +123,10 @@ class ModelJob(QObject):
 
     def _unexplained(self, code: int) -> Failure:
         """What a child that ended without a last word is said to have done."""
-        log.warning("a model command ended with %s: %s", code, self._said)
         last = self._said.strip().rpartition("\n")[2]
         if code == ERROR_EXIT and last:
             return Failure("other", last, self._said)
+        log.warning("a model command ended with %s: %s", code, self._said)
         sentence = translate("model_jobs", "This ended before it was done; please try again.")
         return Failure("other", sentence, f"exit code {code}\n{self._said}".strip())
 

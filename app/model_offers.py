@@ -196,6 +196,7 @@ class Shelf:
         found: What the hub answered to the latest search.
         searching: What is being looked for on the hub; empty for nothing.
         trouble: Why a list could not be had, by "catalogue" and "hub".
+        bare: Names of models that turned out to have no chat template, and with which no chat is possible yet.
     """
 
     installed: tuple[Any, ...] = ()
@@ -206,6 +207,7 @@ class Shelf:
     searched: str = ""
     searching: str = ""
     trouble: Mapping[str, Failure] | None = None
+    bare: frozenset[str] = frozenset()
 
 
 def offers(value: Mapping[str, Any], complete: bool = True) -> tuple[ModelOffer, ...]:

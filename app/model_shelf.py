@@ -12,12 +12,13 @@ from PySide6.QtCore import QObject, Signal
 
 from app.chats import Chats
 from app.i18n import translate
-from app.live import Notice
-from app.model_jobs import ModelJob, ModelJobs
+from app.live import ModelState, Notice
+from app.model_jobs import FOUND_EXIT, ModelJob, ModelJobs
 from app.model_offers import Failure, ModelOffer, Shelf, Task, offers
 from app.model_queue import ModelQueue
 from engine.errors import EngineError
 from engine.keys import Keys
+from engine.templates.plain import TemplateKind
 
 HUB_KEY: Final = "hub"  # the name under which the commands look a token up in the keyring
 
@@ -55,7 +56,7 @@ class ModelShelf(QObject):
         self.queue.done.connect(self._task_done)
         self.queue.failed.connect(self._task_failed)
         chats.models.changed.connect(lambda models: self._set(installed=models))
-        chats.model_changed.connect(lambda _state: self._set(loaded=self._loaded))
+        chats.model_changed.connect(self._model_changed)
         self._token_kept.connect(self._go_on_with_token)
 
     @property
@@ -133,13 +134,28 @@ class ModelShelf(QObject):
         """Say whether a model's chat template and tokenizer are sound."""
         self._run(name, ("models", "check", name, "--json"), translate("model_shelf", "Checks the model…"))
 
+    def use_template(self, name: str, plain: bool) -> None:
+        """Write a model's chats in Loquat's plain form from now on, or with its own template again; and load it so."""
+        flag = "--use-plain-template" if plain else "--use-own-template"
+        self.jobs.run(
+            ("models", "check", name, flag, "--json"),
+            partial(self._template_chosen, name, plain),
+            partial(self._did_not, f"installed:{name}"),
+        )
+
+    def _template_chosen(self, name: str, plain: bool, value: dict[str, Any]) -> None:
+        self._set(bare=self._shelf.bare - {name} if plain else self._shelf.bare)
+        self._did(f"installed:{name}", value)
+        if name == self._loaded:
+            self._chats.reload_model()
+
     def adapter(self, name: str, what: str, adapter: str) -> None:
         """Switch an adapter on or off, remove it, or add one; `adapter` is its name, or its folder to be added."""
-        self._run(name, ("models", "adapter", what, name, adapter, "--json"), "")
+        self._run(name, ("models", "adapter", what, name, adapter), "")
 
     def draft(self, name: str, draft: str) -> None:
         """Choose the draft model of a model; "" for none."""
-        self._run(name, ("models", "draft", name, draft or "none", "--json"), "")
+        self._run(name, ("models", "draft", name, draft or "none"), "")
 
     def keep_token(self, token: str, task_id: str) -> None:
         """Keep the access token of the hub, and try again what it was asked for."""
@@ -167,11 +183,13 @@ class ModelShelf(QObject):
 
     def _did(self, row: str, value: dict[str, Any]) -> None:
         self._chats.models.refresh()
+        if value.get("template") == TemplateKind.NONE:
+            self._set(bare=self._shelf.bare | {row.removeprefix("installed:")})
         sentences = value.get("sentences")
         said = "\n".join(map(str, sentences)) if isinstance(sentences, list) else str(value.get("sentence", ""))
         if self._chats.model.info is not None and row == f"installed:{self._chats.model.info.name}" and not said:
             said = translate("model_shelf", "This takes effect when the model is loaded again.")
-        self.said.emit(row, said, value.get("sound") is False)
+        self.said.emit(row, said, value.get("exit_code") == FOUND_EXIT)
 
     def _did_not(self, row: str, failure: Failure) -> None:
         self._chats.models.refresh()
@@ -202,6 +220,20 @@ class ModelShelf(QObject):
     def _catalogue_failed(self, failure: Failure) -> None:
         self._reads_catalogue = False
         self._set(trouble=self._trouble("catalogue", failure))
+
+    def _model_changed(self, state: ModelState) -> None:
+        """Know which model answers; where it has no chat template, offer Loquat's plain one."""
+        info, before = state.info, self._shelf.loaded
+        self._set(loaded=self._loaded)
+        if state.phase != "ready" or info is None or info.template is not TemplateKind.NONE or info.name == before:
+            return
+        self._set(bare=self._shelf.bare | {info.name})
+        sentence = translate(
+            "model_shelf", "{model} is a base model without a chat template. Its chats can be written in a plain form."
+        )
+        use = translate("model_shelf", "Use the plain form")
+        do = partial(self.use_template, info.name, plain=True)
+        self._chats.notice.emit(Notice(sentence.format(model=info.label), "", use, do))
 
     def _trouble(self, of: str, failure: Failure | None) -> dict[str, Failure]:
         others = {name: known for name, known in (self._shelf.trouble or {}).items() if name != of}

@@ -131,6 +131,7 @@ class Providing(QObject):
         dialog.rename_requested.connect(self._rename)
         dialog.remove_requested.connect(self.confirm_removal)
         dialog.check_requested.connect(self._shelf.check)
+        dialog.template_requested.connect(self._shelf.use_template)
         dialog.reveal_requested.connect(lambda folder: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)))
         dialog.adapter_requested.connect(self._shelf.adapter)
         dialog.adapter_folder_requested.connect(self._choose_adapter)

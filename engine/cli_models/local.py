@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.chat import RequestHandle
-from engine.cli_models.shown import count, finish
+from engine.cli_models.lines import add_json, follow, pausable, say, with_json
+from engine.cli_models.shown import count
+from engine.formats import WEIGHTS
 from engine.models.listing import listed
 from engine.models.progress import megabytes
 from engine.models.registry import ModelEntry, Registry
@@ -19,12 +18,14 @@ from engine.models.registry import ModelEntry, Registry
 def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it is private
     """Add the commands of this group; each is called with the registry and its options, and returns the exit code."""
     show = commands.add_parser("list", help="show them")
-    show.add_argument("--json", action="store_true", help="as one JSON object, with all that is known")
+    add_json(show)
     show.set_defaults(command=_list)
     add = commands.add_parser("add", help="import a GGUF file, or a Hugging Face folder with safetensors")
     add.add_argument("source", metavar="FILE_OR_FOLDER", type=Path)
     add.add_argument("--name", help="how to call it; made from the file's name if left out")
-    add.set_defaults(command=_add)
+    add.add_argument("--weights", choices=WEIGHTS, default="", help="how to hold its weights; else what suits")
+    add_json(add)
+    add.set_defaults(command=with_json(_add))
     rename = commands.add_parser("rename", help="call one something else where people read it")
     rename.add_argument("name", metavar="NAME")
     rename.add_argument("label", metavar="NEW_LABEL", help='"" goes back to what it is called by itself')
@@ -40,7 +41,7 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
 def _list(registry: Registry, options: argparse.Namespace) -> int:
     entries, elsewhere = registry.entries(), registry.elsewhere()
     if options.json:
-        print(json.dumps({"models": [asdict(model) for model in listed(entries)], "elsewhere": list(elsewhere)}))
+        say({"models": [asdict(model) for model in listed(entries)], "elsewhere": list(elsewhere)})
         return 0
     if not entries and not elsewhere:
         print("No models yet; the first chat fetches one, or: loquat models add FILE_OR_FOLDER")
@@ -59,7 +60,11 @@ def _row(entry: ModelEntry) -> tuple[str, ...]:
 
 
 def _add(registry: Registry, options: argparse.Namespace) -> int:
-    entry = finish(registry.add(options.source, RequestHandle("models-add"), options.name), sys.stderr)
+    with pausable("Cancelled.") as handle:
+        entry = follow(registry.add(options.source, handle, options.name, weights=options.weights), options)
+    if options.json:
+        say({"event": "done", "name": entry.name, "label": entry.label, "nbytes": entry.nbytes})
+        return 0
     print(f"Added {entry.name} ({entry.label}, {count(entry.parameters)}, {megabytes(entry.nbytes)}).")
     return 0
 

@@ -36,6 +36,7 @@ from engine.events import (
     Profiled,
     TextDelta,
     Titled,
+    Unloaded,
 )
 from engine.explain.comparison import Candidate, Comparison, Step
 from engine.explain.profile import MachineProfile
@@ -108,6 +109,7 @@ class FakeWorker:
         self.requests: list[ChatRequest] = []
         self.loaded: list[str | None] = []
         self.configs: list[EngineConfig] = []
+        self.holds = ""  # the name of the model in memory
         self.ahead: list[ChatRequest] = []
         self.previews: list[ChatRequest] = []
         self.held = 0  # tokens of a prompt that a preview finds cached; a token is a word here
@@ -163,8 +165,15 @@ class FakeWorker:
         return self.list_models()
 
     def remove_model(self, name: str) -> RequestHandle:
+        handle = RequestHandle(f"remove-{next(self._numbers)}")
+        return self._put(handle, self._removing(handle, name))
+
+    def _removing(self, handle: RequestHandle, name: str) -> Iterator[Event]:
+        if name == self.holds:
+            self.holds = ""
+            yield Unloaded(handle.id, name)
         self.models = [model for model in self.models if model.name != name]
-        return self.list_models()
+        yield ModelsListed(handle.id, tuple(self.models))
 
     def check(self, messages: Sequence[Message], started_on: str) -> RequestHandle:
         self.checks.append((tuple(messages), started_on))
@@ -239,8 +248,12 @@ class FakeWorker:
             if handle.cancelled:
                 raise Cancelled
             yield LoadProgress(handle.id, LoadStage.LOAD, step, script.steps, "Loading the script")
+            if step == 1 and self.holds:
+                yield Unloaded(handle.id, self.holds)
+                self.holds = ""
         if isinstance(script.result, EngineError):
             raise script.result
+        self.holds = script.result.name
         yield Loaded(handle.id, script.result)
 
     def _answer(self, request: ChatRequest, handle: RequestHandle) -> Iterator[Event]:

@@ -31,13 +31,14 @@ def all_actions() -> tuple[ActionEntry, ...]:
         ActionEntry("load", translate("model_actions", "Load"), primary=True),
         ActionEntry("get", translate("model_actions", "Download"), primary=True),
         ActionEntry("look_up", translate("model_actions", "Look up its files"), primary=True),
-        ActionEntry("search", translate("model_actions", "Search"), primary=True),
         ActionEntry("resume", translate("model_actions", "Resume"), primary=True),
         ActionEntry("pause", translate("model_actions", "Pause")),
         ActionEntry("cancel", translate("model_actions", "Cancel")),
         ActionEntry("default", translate("model_actions", "Make default")),
         ActionEntry("rename", translate("model_actions", "Rename…")),
         ActionEntry("check", translate("model_actions", "Check")),
+        ActionEntry("plain", translate("model_actions", "Use the plain chat template")),
+        ActionEntry("own", translate("model_actions", "Use its own chat template")),
         ActionEntry("reveal", translate("model_actions", "Show in file manager")),
         ActionEntry("page", translate("model_actions", "Its page on the hub…")),
         ActionEntry("delete", translate("model_actions", "Delete…")),
@@ -62,7 +63,8 @@ def _of_installed(model: InstalledModel, shelf: Shelf) -> tuple[str, ...]:
     if model.server:
         return load
     default = () if model.default else ("default",)
-    return (*load, *default, "rename", "check", "reveal", "delete")
+    template = ("own",) if model.plain_template else ("plain",) if model.name in shelf.bare else ()
+    return (*load, *default, "rename", "check", *template, "reveal", "delete")
 
 
 def _of_task(task: Task) -> tuple[str, ...]:

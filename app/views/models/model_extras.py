@@ -35,6 +35,7 @@ class OwnParts(QWidget):
         self.add_button = make_button(theme, translate("model_extras", "Add an adapter…"), self)
         self.draft_button = DraftButton(theme, self)
         self._none = Label(theme, "", "small", "muted")
+        self._none.setWordWrap(True)
         self._lay_out()
         self.add_button.clicked.connect(self.add_wanted)
         self.draft_button.chosen.connect(self.draft_wanted)

@@ -61,6 +61,7 @@ class ModelsDialog(QDialog):
     rename_requested = Signal(object)  # InstalledModel
     remove_requested = Signal(object)  # InstalledModel
     check_requested = Signal(str)
+    template_requested = Signal(str, bool)  # model, whether it is Loquat's plain one
     reveal_requested = Signal(str)  # folder
     adapter_requested = Signal(str, str, str)  # model, "on"/"off"/"remove", adapter
     adapter_folder_requested = Signal(str)  # model
@@ -79,6 +80,7 @@ class ModelsDialog(QDialog):
         self._theme = theme
         self._shelf = shelf
         self._said: Said | None = None
+        self._awaited = ""  # the id of a row that is to be chosen as soon as it is there
         self.search_field = _Search(self)
         self.list = ModelRows(theme, self)
         self.details = ModelDetails(theme, self)
@@ -101,13 +103,15 @@ class ModelsDialog(QDialog):
         """Show what there is now; what is chosen stays chosen, also where a download becomes a model."""
         self._shelf = shelf
         self.list.show_rows(model_rows.rows_of(shelf, self.search_field.text()))
+        if self._awaited and self.list.pick(self._awaited):
+            self._awaited = ""
         self._show_chosen()
 
     def pick(self, row_id: str) -> None:
-        """Choose something; what is typed goes where it would hide that."""
+        """Choose something, now or as soon as it is there; what is typed goes where it would hide that."""
         if not self.list.pick(row_id) and self.search_field.text():
             self.search_field.clear()
-            self.list.pick(row_id)
+        self._awaited = "" if self.list.pick(row_id) else row_id
 
     def say(self, row_id: str, sentence: str, warning: bool = False) -> None:
         """Say something of a thing in the list, where it stands; a screen reader is told of it at once."""
@@ -134,6 +138,7 @@ class ModelsDialog(QDialog):
         self.details.show_thing(row_id, self._thing(row_id), self._shelf, said)
 
     def _typed(self) -> None:
+        self._awaited = ""
         self.list.show_rows(model_rows.rows_of(self._shelf, self.search_field.text()))
         self._show_chosen()
 
@@ -170,6 +175,8 @@ class ModelsDialog(QDialog):
                 self.rename_requested.emit(model)
             case "check":
                 self.check_requested.emit(model.name)
+            case "plain" | "own":
+                self.template_requested.emit(model.name, action == "plain")
             case "reveal":
                 self.reveal_requested.emit(model.folder)
             case "delete":
@@ -230,7 +237,7 @@ class ModelsDialog(QDialog):
         self.search_field.entered.connect(lambda: self._enter(self.list.current_id))
         self.list.picked.connect(lambda _id: self._show_chosen())
         self.list.activated_id.connect(self._enter)
-        self.list.clicked.connect(lambda _index: self._ask_the_hub())
+        self.list.clicked.connect(lambda _index: self._clicked())
         details = self.details
         details.wanted.connect(self._want)
         details.link_activated.connect(self.link_activated)
@@ -242,7 +249,8 @@ class ModelsDialog(QDialog):
         self.folder_button.clicked.connect(self.folder_requested)
         self.close_button.clicked.connect(self.accept)
 
-    def _ask_the_hub(self) -> None:
+    def _clicked(self) -> None:
+        self._awaited = ""
         if self.list.current_id.startswith((model_rows.SEARCH, model_rows.LOOK_UP)):
             self._enter(self.list.current_id)
 
