@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import shutil
 import sqlite3
 import threading
 import time
@@ -49,6 +51,7 @@ log = logging.getLogger(__name__)
 
 CLOSE_TIMEOUT_S: Final = 5.0
 POLL_S: Final = 0.5
+_LEAST_ROOM: Final = 256 * 1024
 _LISTED: Final = f"SELECT {CONVERSATION} FROM conversation WHERE deleted_at IS NULL AND archived_at IS"  # noqa: S608
 _LEAF: Final = "SELECT leaf_id FROM conversation WHERE id = ?"
 # Messages (a JSON list of ids) and all that follows them, whether anybody knew of it or not.
@@ -361,7 +364,19 @@ def _replace_damaged(path: Path) -> str:
 
 def _unusable(path: Path, error: Exception) -> StoreError:
     sentence = translate("store", "Chats cannot be kept in {folder}. Please check that the folder can be written to.")
+    if _is_full(path.parent, error):
+        sentence = translate(
+            "store", "The disk is full: chats cannot be kept in {folder}. Please make some room there."
+        )
     return StoreError(sentence.format(folder=path.parent), f"{type(error).__name__}: {error}")
+
+
+def _is_full(folder: Path, error: Exception) -> bool:
+    """Whether there is no room; SQLite reports that as a fault in reading or writing where it maps a file."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL or getattr(error, "errno", 0) == errno.ENOSPC:
+        return True
+    return code == sqlite3.SQLITE_IOERR and shutil.disk_usage(folder).free < _LEAST_ROOM
 
 
 def _move_aside(path: Path) -> Path:

@@ -30,14 +30,15 @@ def look_at_libraries() -> dict[str, Any]:
     system = missing(os.environ)
     if folder is None:
         return {"qt": "", "system": system, "refused": []}
-    refused = [[file.name, "cut off"] for file in sorted(folder.rglob("*.so*")) if _is_cut_off(file)]
+    libraries = [*folder.rglob("*.so*"), *folder.parent.glob("libQt6*.so*")]  # the latter in a frozen program
+    refused = [[file.name, "cut off"] for file in sorted(libraries) if _is_cut_off(file)]
     if refused:  # which would crash the loader
         return {"qt": str(folder), "system": system, "refused": refused}
     for file in _files(folder, os.environ):
         try:
             ctypes.CDLL(str(file))
         except OSError as error:
-            refused.append([file.name, str(error)])
+            refused.append([file.name, str(error.__cause__ or error)])  # PyInstaller's ctypes says nothing itself
     return {"qt": str(folder), "system": system, "refused": refused}
 
 

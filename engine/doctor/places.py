@@ -136,7 +136,7 @@ def _findings(places: Sequence[Place]) -> Iterator[Finding]:
         if place.refused:
             sentence = f"The folder {place.folder} cannot be written ({place.refused}), {_NOT_WRITABLE[place.name]}."
             yield Finding(sentence)
-    little = {place.free: place for place in places if place.free < _LITTLE}
+    little = {place.free: place for place in places if place.free < _LITTLE and not place.refused}
     for free, place in little.items():
         sentence = (
             f"Only {megabytes(free)} are free on the disk of {place.folder}; a first model needs about "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from engine.chat import RequestHandle
-from engine.errors import BadModelFile, Cancelled, FetchFailed
+from engine.errors import BadModelFile, Cancelled, FetchFailed, UnsupportedModel
 from engine.events import LoadStage
 from engine.models import prepare as preparing
 from engine.models.bundled import OVERRIDE, bundled_file
 from engine.models.catalogue import CatalogueModel
+from engine.models.model_folder import FORMAT, MANIFEST
 from engine.models.prepare import prepare
 from engine.models.progress import Step
 from engine.models.registry import ModelEntry, Registry
@@ -132,3 +134,26 @@ def test_a_frozen_program_has_it_in_its_folder_of_data_or_beside_it(
     monkeypatch.setattr(sys, "executable", "/elsewhere/loquat")
     monkeypatch.setattr(sys, "_MEIPASS", str(bundle.parent.parent))
     assert bundled_file(model) == bundle
+
+
+def test_a_model_of_a_newer_version_is_told_and_left_alone(
+    registry: Registry, model: CatalogueModel, bundle: Path
+) -> None:
+    """Neither the network nor what came with the program may take its place."""
+    manifest = registry.models_dir / "tiny" / MANIFEST
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"format": FORMAT + 1, "name": "tiny"}))
+    for name in ("tiny",):
+        with pytest.raises(UnsupportedModel, match="comes from a newer version of Loquat; update Loquat"):
+            run(registry, model, name)
+    assert registry.newer() == ["tiny"] and registry.entries() == []
+    assert json.loads(manifest.read_text())["format"] == FORMAT + 1
+
+
+def test_what_a_newer_version_added_to_a_manifest_is_passed_over(
+    registry: Registry, model: CatalogueModel, bundle: Path
+) -> None:
+    entry, _ = run(registry, model)
+    manifest = entry.folder / MANIFEST
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "qubits": 12}))
+    assert registry.entries() == [entry] and registry.newer() == []
