@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 TOP_LEVEL = {
     ".ci",
+    ".github",
     ".gitignore",
     "ARCHITECTURE.md",
     "CHANGELOG.md",

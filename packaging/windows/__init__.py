@@ -1,0 +1,1 @@
+"""The installer for Windows: Inno Setup's script and what runs its compiler."""

@@ -1,0 +1,64 @@
+"""The setup program for Windows, made by Inno Setup's compiler from loquat.iss; signed where a certificate is there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+from building.job import Job
+from building.project import DIST, HOMEPAGE, run
+
+SCRIPT: Final = Path(__file__).with_name("loquat.iss")
+_PLACES: Final = (r"C:\Program Files (x86)\Inno Setup 6\ISCC.exe", r"C:\Program Files\Inno Setup 6\ISCC.exe")
+CERTIFICATE: Final = "LOQUAT_WINDOWS_CERTIFICATE"
+"""The thumbprint of a code signing certificate in the person's store; nothing is signed without it."""
+_STAMPS: Final = "http://timestamp.digicert.com"  # the protocol signs what it answers; it has no TLS
+
+
+def make(job: Job) -> Path:
+    """Make the setup program; returns its file.
+
+    Raises:
+        SystemExit: Inno Setup is not installed, or refused the script.
+    """
+    sign(job.program / "loquat.exe")
+    sign(job.program / "loquat-cli.exe")
+    run([find_compiler(), *arguments(job)])
+    target = DIST / f"loquat-{job.project.version}-windows-x64-setup.exe"
+    sign(target)
+    return target
+
+
+def arguments(job: Job) -> list[str]:
+    """What the compiler is told."""
+    defined = {
+        "Version": job.project.version,
+        "Program": str(job.program),
+        "Icons": str(job.icons),
+        "Out": str(DIST),
+        "Homepage": HOMEPAGE,
+    }
+    return ["/Qp", *[f"/D{name}={value}" for name, value in defined.items()], str(SCRIPT)]
+
+
+def find_compiler() -> str:
+    """Inno Setup's command-line compiler.
+
+    Raises:
+        SystemExit: There is none.
+    """
+    found = shutil.which("ISCC") or next((place for place in _PLACES if Path(place).is_file()), None)
+    if found is None:
+        raise SystemExit("Inno Setup 6 is not installed; get it with: winget install JRSoftware.InnoSetup")
+    return found
+
+
+def sign(file: Path) -> None:
+    """Sign a program with Authenticode, where a certificate is named; else say that it is not signed."""
+    thumbprint = os.environ.get(CERTIFICATE)
+    if not thumbprint:
+        print(f"{file.name} is not signed: {CERTIFICATE} is not set.", flush=True)
+        return
+    run(["signtool", "sign", "/sha1", thumbprint, "/fd", "sha256", "/tr", _STAMPS, "/td", "sha256", str(file)])

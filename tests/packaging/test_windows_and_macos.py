@@ -1,0 +1,84 @@
+"""What can be tried of the installers for Windows and macOS where neither system is."""
+
+from __future__ import annotations
+
+import plistlib
+import re
+from pathlib import Path
+
+import pytest
+from building.job import Job
+from building.project import Project
+from macos import dmg
+from windows import inno
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    project = Project("loquat-chat", "1.2.3", "A chat", "Apache-2.0", ())
+    return Job(tmp_path / "a folder" / "loquat", project, 0, tmp_path / "icons", tmp_path / "python")
+
+
+def test_the_compiler_is_told_all_that_the_script_asks_for(job: Job) -> None:
+    given = {match[1] for argument in inno.arguments(job) if (match := re.match(r"/D(\w+)=", argument))}
+    script = inno.SCRIPT.read_text(encoding="utf-8")
+    own = set(re.findall(r"#define (\w+)", script))
+    asked = set(re.findall(r"\{#(\w+)\}", script)) - own
+    assert asked <= given
+    assert f"/DProgram={job.program}" in inno.arguments(job), "a path with a space is one argument"
+
+
+def test_the_setup_program_needs_no_administrator_and_leaves_chats(job: Job) -> None:
+    script = inno.SCRIPT.read_text(encoding="utf-8")
+    assert "PrivilegesRequired=lowest" in script
+    assert "MB_DEFBUTTON2" in script
+    assert "UninstallSilent or" in script
+    assert re.search(r"AppId=\{\{[0-9A-F-]{36}\}", script), "the same for every version"
+    sections = re.findall(r"^\[(\w+)\]", script, re.MULTILINE)
+    assert len(sections) == len(set(sections))
+
+
+def test_without_inno_setup_the_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SystemExit, match="winget install"):
+        inno.find_compiler()
+
+
+def test_nothing_is_signed_without_a_certificate_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.delenv(inno.CERTIFICATE, raising=False)
+    monkeypatch.delenv(dmg.PROFILE, raising=False)
+    inno.sign(tmp_path / "loquat.exe")
+    dmg.notarise(tmp_path / "loquat.dmg")
+    said = capsys.readouterr().out
+    assert "loquat.exe is not signed" in said
+    assert "loquat.dmg is not notarised" in said
+
+
+def test_the_app_says_what_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "Info.plist"
+    file.write_bytes(plistlib.dumps({"CFBundleIdentifier": "io.github.loquat_chat.Loquat"}))
+    dmg.describe(file, "1.2.3")
+    about = plistlib.loads(file.read_bytes())
+    assert about["CFBundleIdentifier"] == "io.github.loquat_chat.Loquat"
+    assert about["CFBundleShortVersionString"] == about["CFBundleVersion"] == "1.2.3"
+    assert about["LSMinimumSystemVersion"] == "14.0"
+
+
+def test_the_entitlements_are_a_property_list_of_what_compiling_needs() -> None:
+    entitled = plistlib.loads(dmg.ENTITLEMENTS.read_bytes())
+    assert set(entitled.values()) == {True}
+    assert "com.apple.security.cs.allow-jit" in entitled
+    assert "com.apple.security.cs.debugger" not in entitled
+
+
+def test_libraries_are_signed_before_what_holds_them(tmp_path: Path) -> None:
+    app = tmp_path / "Loquat.app"
+    deep, shallow = app / "Contents/Frameworks/a/b/deep.so", app / "Contents/Frameworks/shallow.dylib"
+    own, text = app / "Contents/MacOS/loquat", app / "Contents/Resources/note.txt"
+    for path in (deep, shallow, own, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"hello" if path == text else b"\xcf\xfa\xed\xfe" + b"\0" * 28)
+    (app / "Contents/Frameworks/link.dylib").symlink_to("shallow.dylib")
+    assert list(dmg.binaries(app)) == [deep, shallow]
