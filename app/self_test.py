@@ -25,7 +25,6 @@ from engine.explain.version import program_version
 from engine.models.bundled import bundled_file
 from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.files import folder_bytes
-from engine.models.registry import Registry
 from engine.own_command import is_frozen, own_command
 from engine.paths import OVERRIDE, default_paths, program_folder
 
@@ -103,6 +102,8 @@ def _place_model(model: str | None, home: Path, environment: Mapping[str, str], 
     if model is not None and Path(model).exists():
         _child(["models", "add", str(Path(model).resolve()), "--name", "tested"], environment, deadline)
         return "tested"
+    from engine.models.registry import Registry  # noqa: PLC0415 - reads model files with numpy; the window need not
+
     entry = Registry(default_paths().models).find(model)
     folder = home / "data" / "models" / entry.name
     folder.mkdir(parents=True)
