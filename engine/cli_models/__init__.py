@@ -7,7 +7,7 @@ import sys
 from functools import partial
 
 from engine.chat import RequestHandle
-from engine.cli_models import adapters, check, draft, hub, local
+from engine.cli_models import adapters, catalogue, check, draft, hub, local
 from engine.cli_models.shown import finish
 from engine.errors import EngineError
 from engine.models.prepare import prepare
@@ -16,7 +16,7 @@ from engine.paths import Paths
 from engine.remote.servers import model_names
 
 ERROR_EXIT = 2
-_GROUPS = (local, hub, check, adapters, draft)
+_GROUPS = (local, catalogue, hub, check, adapters, draft)
 
 
 def run(args: list[str], paths: Paths) -> int:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 import psutil
@@ -36,9 +36,24 @@ _RUNS: Final = 4
 _STEPS: Final = 12
 _PROMPTS: Final = (8, 16, 32, 64)  # tokens
 _MOMENT_S: Final = 0.05  # what a person does not feel; no step should take longer, for a question may wait for its end
+_ATTENDED: Final = 2048  # tokens of the conversation that shows what attention takes,
+_ATTENDED_BYTES: Final = 64 << 20  # or fewer, where its keys and values would take more than this
 _ENOUGH_S: Final = 0.3  # of one measurement: then it is not repeated
 
 Stop = Callable[[], bool]
+
+
+@runtime_checkable
+class Fillable(Protocol):
+    """A cache that can be told to hold tokens which nobody computed."""
+
+    def reserve(self, count: int) -> None:
+        """Make room for more tokens."""
+        ...
+
+    def advance(self, count: int) -> None:
+        """Count more tokens as held."""
+        ...
 
 
 def machine_profile(model: LoadedModel, cache_folder: Path, stop: Stop = lambda: False) -> MachineProfile | None:
@@ -71,9 +86,13 @@ def _measured(runner: AnyRunner, facts: ModelFacts, stop: Stop) -> MachineProfil
     ids, first_s = _prompt(runner, stop)
     prefill_s = min(first_s, _best(lambda: runner.prefill(ids, runner.new_cache()), 2, stop))
     steps = [_timed(lambda: runner.decode(ids[0], cache)) for _ in range(_STEPS) if not stop()]
+    tokens = _long(runner, facts)
+    long_s = _long_step(runner, ids[0], tokens, stop)
     bandwidths = tuple(_bandwidths(facts, stop))
     if stop():
         return None
+    step_s = min(steps)  # the machine may be busy now; what it can do is wanted
+    attended = _seen(runner, tokens) * facts.kv_bytes_per_token
     return MachineProfile(
         processor=_processor(facts.device),
         device=facts.device,
@@ -82,9 +101,35 @@ def _measured(runner: AnyRunner, facts: ModelFacts, stop: Stop) -> MachineProfil
         path=facts.path,
         bandwidths=bandwidths,
         matrix_rate=2 * facts.linear_parameters * len(ids) / prefill_s if prefill_s > 0 else None,
-        step_s=min(steps),  # the machine may be busy now; what it can do is wanted
+        step_s=step_s,
         step_bytes=facts.weight_bytes_per_token,
+        layers=facts.layers,
+        kv_rate=attended / (long_s - step_s) if long_s is not None and long_s > step_s else None,
     )
+
+
+def _long(runner: AnyRunner, facts: ModelFacts) -> int:
+    """Tokens of a long conversation."""
+    room = _ATTENDED_BYTES // max(1, facts.kv_bytes_per_token)
+    return max(1, min(_ATTENDED, runner.context_limit // 2, room))
+
+
+def _seen(runner: AnyRunner, tokens: int) -> float:
+    """How many of so many tokens a layer attends to, on average: some see a window only."""
+    layers = getattr(getattr(runner, "config", None), "layers", None)
+    windows = [getattr(layer, "window", None) or tokens for layer in layers] if isinstance(layers, tuple) else []
+    return sum(min(tokens, window) for window in windows) / len(windows) if windows else float(tokens)
+
+
+def _long_step(runner: AnyRunner, token: int, tokens: int, stop: Stop) -> float | None:
+    """Seconds of a decode step in a long conversation; None where a cache cannot be filled without computing."""
+    cache = runner.new_cache()
+    if not isinstance(cache, Fillable) or stop():
+        return None
+    cache.reserve(tokens + _STEPS)
+    cache.advance(tokens)  # of zeros
+    steps = [_timed(lambda: runner.decode(token, cache)) for _ in range(_STEPS) if not stop()]
+    return min(steps) if steps else None
 
 
 def _prompt(runner: AnyRunner, stop: Stop) -> tuple[list[int], float]:

@@ -15,7 +15,7 @@ from engine.explain.codec import built, plain
 from engine.explain.figures import ratio
 from engine.explain.trace import ModelFacts
 
-VERSION: Final = 1
+VERSION: Final = 2
 FOLDER: Final = "profiles"  # below the cache folder
 
 
@@ -46,6 +46,8 @@ class MachineProfile:
         matrix_rate: Operations a second while a prompt is read, two for each weight and token.
         step_s: Seconds of a decode step on a short conversation.
         step_bytes: Bytes of weights that it reads.
+        layers: Of the model.
+        kv_rate: Bytes of keys and values a second that attention reads in decode steps.
     """
 
     processor: str = ""
@@ -57,6 +59,8 @@ class MachineProfile:
     matrix_rate: float | None = None
     step_s: float | None = None
     step_bytes: int = 0
+    layers: int = 0
+    kv_rate: float | None = None
 
     def read_bandwidth(self, nbytes: int) -> float | None:
         """Bytes a second at which so many bytes are read again and again.

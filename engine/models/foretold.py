@@ -76,7 +76,8 @@ def foretold_shape(config: Mapping[str, Any], stored: str, weights: str = "int4"
     inner = {**outer, "model_type": f"{config.get('model_type')}_text"} if isinstance(outer, dict) else config
     try:
         shape = shape_of(inner, list(_entries(inner)), {})
-        return replace(shape, packed_bytes={weights: _packed_bytes(inner, stored, weights)})
+        sizes = {weights: _packed_bytes(inner, stored, weights)}
+        return replace(shape, packed_bytes=sizes, unread_bytes={weights: _unread_bytes(inner, stored, weights)})
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise BadModelFile("The sizes in the model's config.json make no sense.", repr(error)) from error
 
@@ -138,6 +139,14 @@ def _packed_bytes(config: Mapping[str, Any], stored: str, weights: str) -> int:
         rows, columns = (unit * ceil(n / unit) for n, unit in ((matrix.rows, _TILE), (matrix.columns, _COLUMNS)))
         bits += each * rows * columns
     return int(bits + _FLOAT * _vector_numbers(config)) // 8
+
+
+def _unread_bytes(config: Mapping[str, Any], stored: str, weights: str) -> int:
+    """Bytes of the embedding where the head is another matrix."""
+    if config["tie_word_embeddings"]:
+        return 0
+    matrix = next(_matrices(config))
+    return int(_held_bits(matrix, config, stored, weights) * matrix.rows * matrix.columns) // 8
 
 
 def _held_bits(matrix: _Matrix, config: Mapping[str, Any], stored: str, weights: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,8 @@ _EMBEDDINGS: Final = ("embed_tokens.weight", "lm_head.weight", "wte.weight", "em
 _FLOATS: Final = ("F64", "F32", "F16", "BF16")
 _ATTENTION: Final = ("full_attention", "sliding_attention", "chunked_attention")
 _DEFAULT_CONTEXT: Final = 2048
+# Every so many layers one sees all, where a config.json does not say which; others see a window if they have one.
+_FULL_EVERY: Final[Mapping[str, int]] = {"gemma2": 2, "gemma3_text": 6, "gemma3": 6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,10 @@ class ModelShape:
         context_limit: Tokens.
         softcapped: Whether attention scores are capped (Gemma 2), for which they are written out.
         ropes: Kinds of position embeddings, each with its tables.
+        window: Tokens that layers with a sliding window attend to.
+        windowed: How many layers have one.
+        unread_bytes: By format, bytes of the packed weights that a decode step does not read: the embedding where the
+            head is another matrix.
     """
 
     matrices: int
@@ -63,6 +69,18 @@ class ModelShape:
     context_limit: int
     softcapped: bool
     ropes: int = 1
+    window: int = 0
+    windowed: int = 0
+    unread_bytes: Mapping[str, int] = field(default_factory=dict)
+
+    def step_bytes(self, held: Format) -> int:
+        """Bytes of weights that a decode step reads."""
+        return self.weights(held) - self.unread_bytes.get(held.name if held.path == "kernels" else "", 0)
+
+    def attended_bytes(self, context: int, kv_bytes_per_token: int) -> int:
+        """Bytes of keys and values that a decode step reads behind so many tokens."""
+        seen = context * (self.layers - self.windowed) + min(context, self.window) * self.windowed
+        return seen * kv_bytes_per_token // max(1, self.layers)
 
     def weights(self, held: Format) -> int:
         """Bytes of the weights in a format: of the file where they are packed already, else by the bit."""
@@ -124,9 +142,11 @@ def read_shape(folder: Path) -> ModelShape:
     outer = read_object(folder, CONFIG)
     config = outer.get("text_config") if isinstance(outer.get("text_config"), dict) else outer
     entries = weight_entries(folder)
-    packed = {name: sum(entry.nbytes for entry in of) for name, of in _packed(folder)}
+    packed = dict(_packed(folder))
+    sizes = {name: sum(entry.nbytes for entry in of) for name, of in packed.items()}
+    unread = {name: sum(entry.nbytes for entry in of if entry.name == "embedding") for name, of in packed.items()}
     try:
-        return shape_of(config or outer, entries, packed)
+        return replace(shape_of(config or outer, entries, sizes), unread_bytes=unread)
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
         sentence = f"The sizes in the config.json of {folder.name} make no sense; get the model again."
         raise BadModelFile(sentence, repr(error)) from error
@@ -159,10 +179,12 @@ def shape_of(config: Mapping[str, Any], entries: list[TensorEntry], packed: Mapp
         context_limit=int(_named(config, "max_position_embeddings", "n_positions") or _DEFAULT_CONTEXT),
         softcapped=bool(config.get("attn_logit_softcapping")),
         ropes=2 if str(config.get("model_type", "")).startswith("gemma3") else 1,
+        window=int(config.get("sliding_window") or 0),
+        windowed=_windowed_layers(config) if heads else 0,
     )
 
 
-def _numbers(floats: list[TensorEntry]) -> dict[str, int]:
+def _numbers(floats: list[TensorEntry]) -> dict[str, Any]:
     counts = {"matrices": 0, "embeddings": 0, "vectors": 0}
     for entry in floats:
         embedding = entry.name.endswith(_EMBEDDINGS)
@@ -178,6 +200,16 @@ def _named(config: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - any
 def _cached_layers(config: Mapping[str, Any]) -> int:
     count, kinds = int(_named(config, "num_hidden_layers", "n_layer", "n_layers")), config.get("layer_types")
     return sum(kind in _ATTENTION for kind in kinds[:count]) if kinds else count
+
+
+def _windowed_layers(config: Mapping[str, Any]) -> int:
+    count, kinds = int(_named(config, "num_hidden_layers", "n_layer", "n_layers")), config.get("layer_types")
+    if not config.get("sliding_window") or not config.get("use_sliding_window", True):
+        return 0
+    if kinds:
+        return sum(kind == "sliding_attention" for kind in kinds[:count])
+    every = config.get("sliding_window_pattern") or _FULL_EVERY.get(str(config.get("model_type")))
+    return count - count // int(every) if every else count
 
 
 def _packed(folder: Path) -> Iterator[tuple[str, list[TensorEntry]]]:

@@ -1,0 +1,46 @@
+"""This machine as a model's fit is foretold for it: its device, its memory and what it did before. Asks torch."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Final
+
+import torch
+
+from engine.budget import limits_of
+from engine.config import EngineConfig
+from engine.device import choose_device
+from engine.explain.profile import processor_name
+from engine.formats import Format
+from engine.machine import measure_machine
+from engine.models.fit import Here
+from engine.models.speed import known_profile
+
+# What the window takes beside what a terminal command holds that has imported torch: Qt, its fonts and what is drawn.
+_WINDOW: Final = 110 << 20
+
+
+def look_here(cache_folder: Path, config: EngineConfig | None = None, freed: int = 0) -> Here:
+    """What there is.
+
+    Args:
+        cache_folder: Where profiles are kept.
+        config: Device and limits; None takes the defaults.
+        freed: Bytes that will be free when another model takes the place of the one that is loaded elsewhere.
+    """
+    config = config or EngineConfig()
+    choice = choose_device(config)
+    machine = measure_machine(choice.device.type)
+    if machine.available is not None:
+        machine = dataclasses.replace(machine, available=min(machine.total, machine.available + freed))
+    if choice.device.type != "cuda":
+        machine = dataclasses.replace(machine, runtime=machine.runtime + _WINDOW)
+    bfloat16 = choice.device.type != "cuda" or torch.cuda.is_bf16_supported()
+    profile = known_profile(cache_folder, choice.format, processor_of(choice.format))
+    return Here(machine, choice.device.type, profile, bfloat16, limits_of(config))
+
+
+def processor_of(held: Format) -> str:
+    """The name of what computes with weights held like that, as a profile has it."""
+    return str(torch.cuda.get_device_name()) if held.device == "cuda" else processor_name()
