@@ -368,7 +368,12 @@ class Chats(QObject):
 
     def _model_failed(self, sentence: str, detail: str, cancelled: bool) -> None:
         told = self.model.phase == "failed" and self._sessions.model_failed(sentence, detail)
-        if not cancelled and not told:
+        if cancelled or told:
+            return
+        if self.model.phase == "failed" and self._loader.latest is not None:
+            back = translate("chats", "Back to {model}").format(model=self._loader.latest.label)
+            self._offer(sentence, detail, back, partial(self._loader.load, self._loader.latest.name))
+        else:
             self._offer(sentence, detail, translate("chats", "Try again"), self._loader.again)
 
     def _question_failed(self, session: Session, sentence: str, detail: str) -> None:

@@ -45,6 +45,11 @@ class ModelLoader(QObject):
         return self._state
 
     @property
+    def latest(self) -> ModelInfo | None:
+        """The model that answers now, or did before it was given up."""
+        return self._latest
+
+    @property
     def previous(self) -> ModelInfo | None:
         """The model that answered before the one that does now; None where there was no other."""
         return self._previous

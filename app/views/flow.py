@@ -33,7 +33,9 @@ class Flow(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return self._place(QRect(0, 0, width, 0), move=False)
+        margins = self.contentsMargins()
+        rows = self._place(QRect(0, 0, width - margins.left() - margins.right(), 0), move=False)
+        return rows + margins.top() + margins.bottom()
 
     def sizeHint(self) -> QSize:
         return self.minimumSize()
@@ -44,7 +46,7 @@ class Flow(QLayout):
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
-        self._place(rect, move=True)
+        self._place(rect.marginsRemoved(self.contentsMargins()), move=True)
 
     def _place(self, rect: QRect, move: bool) -> int:
         """Place all; the height they take."""

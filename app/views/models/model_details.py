@@ -219,7 +219,7 @@ class ModelDetails(QFrame):
         column = QVBoxLayout(page)
         column.setContentsMargins(_EDGE, _EDGE, 16 - GUTTER + _EDGE, _EDGE)
         column.setSpacing(6)
-        parts = (self._good_at, self._line, self._far, self._sentence, self.formats, self.table, self.terms, self.own)
+        parts = (self._good_at, self._line, self._far, self._sentence, self.formats, self.terms, self.table, self.own)
         column.addWidget(self._title)
         column.addWidget(self._origin)
         column.setSpacing(12)

@@ -121,3 +121,27 @@ def test_there_is_nothing_to_check_in_an_empty_chat(make_window: Any) -> None:
     world.conductor.commands.run("check_chat")
     assert "nothing to check" in window.notices.cards[0].notice.sentence
     assert world.worker.checks == []
+
+
+def answers(world: Any, name: str) -> bool:
+    state = world.chats.model
+    return state.phase == "ready" and state.info.name == name
+
+
+def test_one_key_goes_back_and_forth(make_window: Any, qtbot: Any) -> None:
+    loads = (Load(), Load(model_info("large")), Load(), Load(model_info("large")))
+    window, world = make_window(loads=loads)
+    entries = world.conductor.commands._entries
+    assert not [entry for entry in entries() if entry.label.startswith("Back to")], "there is no other yet"
+    back = (Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(window, *back)
+    assert world.worker.loaded == [None]
+    world.chats.load_model("large")
+    qtbot.waitUntil(lambda: answers(world, "large"))
+    assert "Back to Scripted scripted" in [entry.label for entry in entries()]
+    assert "Back to Scripted scripted\tCtrl+Shift+B" in [a.text() for a in window.header.model_menu().actions()]
+    QTest.keyClick(window, *back)
+    qtbot.waitUntil(lambda: answers(world, "scripted"))
+    QTest.keyClick(window, *back)
+    qtbot.waitUntil(lambda: answers(world, "large"))
+    assert world.worker.loaded == [None, "large", "scripted", "large"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -49,6 +50,31 @@ def test_models_are_added_listed_chosen_and_removed(
     assert capsys.readouterr().out.startswith("Removed second; ")
     assert run(["list"], loquat_home) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("*  my-model ")
+
+
+def test_a_model_is_called_otherwise(loquat_home: Paths, gguf_file: Path, capsys: Output) -> None:
+    assert run(["add", str(gguf_file)], loquat_home) == 0
+    assert run(["rename", "my-model", "Das  Kleine"], loquat_home) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "my-model is called Das Kleine from now on."
+    assert run(["list"], loquat_home) == 0
+    assert capsys.readouterr().out.splitlines()[1].endswith("Das Kleine")
+    assert run(["rename", "my-model", ""], loquat_home) == 0
+    assert capsys.readouterr().out == "my-model is called Tiny Model from now on.\n"
+
+
+def test_programs_are_told_as_json(loquat_home: Paths, gguf_file: Path, capsys: Output) -> None:
+    assert run(["add", str(gguf_file), "--weights", "int8", "--json"], loquat_home) == 0
+    *progress, done = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert {line["event"] for line in progress} == {"progress"} and progress[0]["total"] == gguf_file.stat().st_size
+    assert (done["event"], done["name"], done["label"]) == ("done", "my-model", "Tiny Model")
+    assert run(["list", "--json"], loquat_home) == 0
+    model = json.loads(capsys.readouterr().out)["models"][0]
+    assert (model["name"], model["weights"], model["default"]) == ("my-model", "int8", True)
+    assert model["folder"] == str(loquat_home.models / "my-model") and model["context"] == 512
+    assert run(["add", __file__, "--json"], loquat_home) == 2
+    failed = json.loads(capsys.readouterr().out)
+    assert (failed["event"], failed["kind"]) == ("failed", "damaged")
+    assert failed["sentence"].startswith("The file test_local.py is no GGUF model")
 
 
 def test_models_on_servers_are_listed_and_offered(loquat_home: Paths, capsys: Output) -> None:
