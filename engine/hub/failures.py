@@ -36,7 +36,7 @@ def _forbidden(
 ) -> HubFailure:
     """Why a hub does not give it to this person."""
     status, code = response.status_code, response.headers.get("X-Error-Code", "")
-    if code == "GatedRepo" or "gated" in detail.lower():
+    if code == "GatedRepo":
         return gated(endpoint, wanted, with_token, detail)
     settings = f"{endpoint}/settings/tokens"
     if status == 403 and with_token:

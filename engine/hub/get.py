@@ -19,6 +19,7 @@ from engine.hub.room import import_bytes
 from engine.hub.selection import Selection, choose
 from engine.hub.values import HubFailure, Repository
 from engine.hub.wanted import Candidate, Wanted, candidates
+from engine.models.adapters import add_adapter
 from engine.models.files import need_room, os_errors
 from engine.models.progress import Step
 from engine.models.registry import ModelEntry, Registry
@@ -89,6 +90,7 @@ class _Getting:
     def run(self, candidate: Candidate) -> Generator[Step, None, ModelEntry]:
         begun = self._downloads.find(candidate.reference)
         if begun is not None:
+            self._see_kind(begun.plan.kind, begun.plan.reference.repository)
             begun = self._with_new_wishes(begun)
         with self._connect() as hub:
             if begun is None:
@@ -96,7 +98,8 @@ class _Getting:
                 here = self._here(plan)
                 if here is not None:
                     return here
-                self._registry.check_free(plan.name or None)
+                if plan.kind != "adapter":
+                    self._registry.check_free(plan.name or None)
                 begun = self._begun(plan)
             here = self._here(begun.plan)
             if here is None:
@@ -119,11 +122,7 @@ class _Getting:
         if repository.gated and not hub.may_enter():
             raise gated(hub.endpoint, candidate.reference, with_token=False)
         selection = choose(repository, candidate.reference.wish)
-        if selection.kind == "adapter":
-            base = f" for {repository.base}" if repository.base else ""
-            raise HubFailure(
-                "unsupported", f"{repository.id} is no model, but an adapter{base}; add it to a model that is here."
-            )
+        self._see_kind(selection.kind, repository.id, repository.base)
         _agree(selection, candidate)
         if not self._wanted.accepted:
             _see_licence(hub, repository, candidate)
@@ -136,6 +135,20 @@ class _Getting:
             label=candidate.label,
             weights=self._wanted.weights,
         )
+
+    def _see_kind(self, kind: str, name: str, made_for: str = "") -> None:
+        """An adapter needs a model that is here, and only an adapter can be added to one."""
+        base = self._wanted.base
+        if kind == "adapter" and not base:
+            suits = f" for {made_for}" if made_for else ""
+            raise HubFailure(
+                "unsupported",
+                f"{name} is no model, but an adapter{suits}; say which of your models it is added to, with --for.",
+            )
+        if base and kind != "adapter":
+            raise HubFailure("unsupported", f"{name} is no adapter; get it without --for {base}.")
+        if base:
+            self._registry.find(base)
 
     def _begun(self, plan: Plan) -> Unfinished:
         need_room(self._registry.models_dir, plan.nbytes + import_bytes(plan), f"get {plan.label}")
@@ -150,22 +163,33 @@ class _Getting:
         return None
 
     def _imported(self, begun: Unfinished) -> Generator[Step, None, ModelEntry]:
-        plan = begun.plan
         try:
-            return (
-                yield from self._registry.add(
-                    begun.files,
-                    self._handle,
-                    plan.name or None,
-                    plan.label,
-                    weights=plan.weights,
-                    origin=plan.origin,
-                    licence=plan.licence,
-                )
-            )
+            if begun.plan.kind == "adapter":
+                return self._added(begun)
+            return (yield from self._imported_model(begun))
         except (BadModelFile, UnsupportedModel):
             self._downloads.drop(begun.folder)  # what the hub has is so, and would be so again
             raise
+
+    def _imported_model(self, begun: Unfinished) -> Generator[Step, None, ModelEntry]:
+        plan = begun.plan
+        return (
+            yield from self._registry.add(
+                begun.files,
+                self._handle,
+                plan.name or None,
+                plan.label,
+                weights=plan.weights,
+                origin=plan.origin,
+                licence=plan.licence,
+            )
+        )
+
+    def _added(self, begun: Unfinished) -> ModelEntry:
+        """An adapter goes to the model that it is for, whatever happened to that meanwhile."""
+        entry = self._registry.find(self._wanted.base)
+        add_adapter(entry.folder, begun.files, begun.plan.name or None)
+        return self._registry.find(entry.name)
 
 
 def _agree(selection: Selection, candidate: Candidate) -> None:

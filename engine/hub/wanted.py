@@ -25,6 +25,7 @@ class Wanted:
         revision: Of a repository; empty for its main branch.
         weights: How they are to be held, as `Registry.add` takes it.
         accepted: Whether the person accepts the licence.
+        base: The model on this machine that an adapter is added to; empty for a model.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Wanted:
     revision: str = ""
     weights: str = ""
     accepted: bool = False
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True)
