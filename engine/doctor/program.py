@@ -7,6 +7,7 @@ import os
 import platform
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -76,7 +77,7 @@ def program_part(how: Installation) -> Part:
     lines = (
         " · ".join(f"{name} {version or '?'}" for name, version in versions.items()),
         f"{kinds[how.kind]} in {how.folder}",
-        f"{_system()}, {platform.machine()}",
+        f"{_system()}, {platform.machine()}, display: {_display(os.environ) or 'none'}",
         *((f"portable: everything is kept in {portable}",) if portable else ()),
     )
     values = {
@@ -85,9 +86,13 @@ def program_part(how: Installation) -> Part:
         "folder": str(how.folder),
         "system": _system(),
         "machine": platform.machine(),
+        "display": _display(os.environ),
         "portable": str(portable) if portable else None,
     }
     findings = [_absent(name, how) for name in absent]
+    if not _display(os.environ):
+        sentence = "There is no display in this session, so no window opens; `loquat chat` works in the terminal."
+        findings.append(Finding(sentence, wrong=False))
     return Part("program", lines, values, tuple(findings))
 
 
@@ -102,6 +107,15 @@ def is_there(module: str) -> bool:
 def _absent(name: str, how: Installation) -> Finding:
     sentence = f"{name} is missing from the installation; install it again."
     return Finding(sentence, how.repair(_PACKAGES[name][0]))
+
+
+def _display(environment: Mapping[str, str]) -> str:
+    """What a window would be drawn on; "" where there is nothing."""
+    if sys.platform != "linux":
+        return sys.platform
+    wanted = environment.get("QT_QPA_PLATFORM", "").split(":")[0]
+    found = "wayland" if environment.get("WAYLAND_DISPLAY") else "x11" if environment.get("DISPLAY") else ""
+    return wanted or found
 
 
 def _version(package: str) -> str:
