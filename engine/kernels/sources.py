@@ -12,6 +12,7 @@ from gguf.quants import dequantize
 from numpy.typing import NDArray
 
 from engine.decoder.checkpoint import Checkpoint
+from engine.errors import BadModelFile
 from engine.kernels.formats import TILE, Kind, QuantizedMatrix, gather, stack
 from engine.kernels.quantize import from_q4_0, from_q4_1, from_q4_k, from_q8_0, quantize, unify
 from engine.models.gguf_weights import Weight
@@ -59,6 +60,8 @@ class FolderSource:
     def vector(self, name: str, shape: Shape) -> Floats:
         """A stored vector; raises as `matrix` does."""
         values: Floats = self._tensor(name, shape).to(torch.float32).numpy()
+        if not np.isfinite(values).all():
+            raise BadModelFile("This model has weights that are not numbers; download it again.", name)
         return values
 
     def _rows(self, name: str, shape: Shape) -> Iterable[Floats]:

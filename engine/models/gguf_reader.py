@@ -14,38 +14,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from gguf.constants import GGML_QUANT_SIZES, GGUF_DEFAULT_ALIGNMENT, GGMLQuantizationType
 
 from engine.errors import BadModelFile, UnsupportedModel
+from engine.models.gguf_cursor import TOO_MUCH, Cursor
 from engine.models.gguf_metadata import Metadata, Value
 from engine.models.names import shown
 
 MAGIC: Final = b"GGUF"
 VERSIONS: Final = (2, 3)
 MAX_DIMS: Final = 4
+MOST_TENSORS: Final = 65_536  # the largest models have some thousands
+MOST_PAIRS: Final = 10_000  # and some hundreds
 _HEADER: Final = struct.Struct("<4sIQQ")
-_U32: Final = struct.Struct("<I")
-_U64: Final = struct.Struct("<Q")
-_TYPE_STRING: Final = 8
-_TYPE_ARRAY: Final = 9
-_TYPE_BOOL: Final = 7
-_SCALARS: Final[Mapping[int, np.dtype[np.generic]]] = {
-    0: np.dtype("u1"),
-    1: np.dtype("i1"),
-    2: np.dtype("<u2"),
-    3: np.dtype("<i2"),
-    4: np.dtype("<u4"),
-    5: np.dtype("<i4"),
-    6: np.dtype("<f4"),
-    _TYPE_BOOL: np.dtype("u1"),
-    10: np.dtype("<u8"),
-    11: np.dtype("<i8"),
-    12: np.dtype("<f8"),
-}
 # The least that one entry can take: an empty name, a type and one byte; an empty name and no dimensions.
 _MIN_PAIR_BYTES: Final = 13
 _MIN_TENSOR_BYTES: Final = 24
@@ -117,83 +102,6 @@ class _TensorInfo:
         return prod(self.shape[:-1]) * self.row_bytes
 
 
-class _Cursor:
-    """Walks over the map; every read is checked against the end of the file before it is made."""
-
-    def __init__(self, data: mmap.mmap, file_name: str) -> None:
-        self.data = data
-        self.end = len(data)
-        self.at = 0
-        self.file_name = file_name
-
-    def refuse(self, problem: str) -> NoReturn:
-        raise BadModelFile(
-            f"The file {self.file_name} is damaged or incomplete ({problem}); get it again.",
-            f"at byte {self.at} of {self.end}",
-        )
-
-    def need(self, nbytes: int) -> None:
-        if nbytes > self.end - self.at:
-            self.refuse("it ends too early")
-
-    def u32(self) -> int:
-        self.need(4)
-        (value,) = _U32.unpack_from(self.data, self.at)
-        self.at += 4
-        return int(value)
-
-    def u64(self) -> int:
-        self.need(8)
-        (value,) = _U64.unpack_from(self.data, self.at)
-        self.at += 8
-        return int(value)
-
-    def numbers(self, dtype: np.dtype[np.generic], count: int) -> npt.NDArray[np.generic]:
-        self.need(count * dtype.itemsize)
-        values = np.frombuffer(self.data, dtype, count, self.at).copy()
-        self.at += count * dtype.itemsize
-        return values
-
-    def strings(self, count: int) -> list[str]:
-        """`count` strings, each a length in 64 bits and that many bytes of UTF-8."""
-        self.need(8 * count)
-        data, at, end, unpack = self.data, self.at, self.end, _U64.unpack_from
-        texts: list[str] = []
-        for _ in range(count):
-            start = at + 8
-            if start > end or (at := start + unpack(data, at)[0]) > end:
-                self.refuse("it ends in the middle of a text")
-            try:
-                texts.append(data[start:at].decode())
-            except UnicodeDecodeError:
-                self.refuse("a text in it is no UTF-8")
-        self.at = at
-        return texts
-
-    def string(self) -> str:
-        return self.strings(1)[0]
-
-    def value(self) -> Value:
-        kind = self.u32()
-        if kind == _TYPE_STRING:
-            return self.string()
-        if kind == _TYPE_ARRAY:
-            return self.array()
-        value = self.numbers(self.scalar_type(kind), 1)[0].item()
-        return bool(value) if kind == _TYPE_BOOL else value
-
-    def array(self) -> list[str] | npt.NDArray[np.generic]:
-        kind, count = self.u32(), self.u64()
-        if kind == _TYPE_STRING:
-            return self.strings(count)
-        return self.numbers(self.scalar_type(kind), count)
-
-    def scalar_type(self, kind: int) -> np.dtype[np.generic]:
-        if kind not in _SCALARS:
-            self.refuse(f"it holds a value of the unknown kind {kind}")
-        return _SCALARS[kind]
-
-
 def is_gguf(path: Path) -> bool:
     """Whether a file starts as a GGUF file does."""
     with path.open("rb") as file:
@@ -223,14 +131,14 @@ def open_part(path: Path) -> Iterator[GgufFile]:
             raise not_gguf(path.name)
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     try:
-        yield _parse(_Cursor(data, path.name), path)
+        yield _parse(Cursor(data, path.name), path)
     finally:
         # A view that is still referenced, for example by a traceback, keeps the map open until it goes itself.
         with suppress(BufferError):
             data.close()
 
 
-def _parse(cursor: _Cursor, path: Path) -> GgufFile:
+def _parse(cursor: Cursor, path: Path) -> GgufFile:
     tensor_count, pair_count = _header(cursor)
     metadata = Metadata(path.name, _pairs(cursor, pair_count))
     infos = _tensor_infos(cursor, tensor_count)
@@ -243,7 +151,7 @@ def _parse(cursor: _Cursor, path: Path) -> GgufFile:
     return GgufFile(path, cursor.end, metadata, tensors)
 
 
-def _header(cursor: _Cursor) -> tuple[int, int]:
+def _header(cursor: Cursor) -> tuple[int, int]:
     magic, version, tensor_count, pair_count = _HEADER.unpack_from(cursor.data, 0)
     cursor.at = _HEADER.size
     if magic != MAGIC:
@@ -253,10 +161,12 @@ def _header(cursor: _Cursor) -> tuple[int, int]:
         reason = "a big-endian file" if big_endian else f"of GGUF version {version}"
         raise UnsupportedModel(f"The file {cursor.file_name} is {reason}; Loquat reads little-endian versions 2 and 3.")
     cursor.need(tensor_count * _MIN_TENSOR_BYTES + pair_count * _MIN_PAIR_BYTES)
+    if tensor_count > MOST_TENSORS or pair_count > MOST_PAIRS:
+        cursor.refuse(TOO_MUCH)
     return tensor_count, pair_count
 
 
-def _pairs(cursor: _Cursor, count: int) -> dict[str, Value]:
+def _pairs(cursor: Cursor, count: int) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for _ in range(count):
         key = cursor.string()
@@ -266,14 +176,14 @@ def _pairs(cursor: _Cursor, count: int) -> dict[str, Value]:
     return values
 
 
-def _tensor_infos(cursor: _Cursor, count: int) -> list[_TensorInfo]:
+def _tensor_infos(cursor: Cursor, count: int) -> list[_TensorInfo]:
     infos = [_tensor_info(cursor) for _ in range(count)]
     if len({info.name for info in infos}) != count:
         cursor.refuse("two tensors in it have the same name")
     return infos
 
 
-def _tensor_info(cursor: _Cursor) -> _TensorInfo:
+def _tensor_info(cursor: Cursor) -> _TensorInfo:
     name, dims = cursor.string(), cursor.u32()
     if not 1 <= dims <= MAX_DIMS:
         cursor.refuse(f"the tensor {shown(name)} has {dims} dimensions")
@@ -291,7 +201,7 @@ def _tensor_info(cursor: _Cursor) -> _TensorInfo:
     return _TensorInfo(name, shape, ggml_type, offset)
 
 
-def _check_layout(cursor: _Cursor, infos: list[_TensorInfo], alignment: int, data_start: int) -> None:
+def _check_layout(cursor: Cursor, infos: list[_TensorInfo], alignment: int, data_start: int) -> None:
     """Every tensor starts where it may, after the one before it, and ends within the file."""
     free_from = 0
     for info in sorted(infos, key=lambda info: info.offset):

@@ -26,7 +26,7 @@ from engine.models.note_quality import note_quality
 from engine.models.pack_weights import pack_weights
 from engine.models.prequantised import StoredTensors
 from engine.models.progress import Step, stop_if_cancelled
-from engine.models.safetensors_file import PICKLES, TensorEntry, pickle_refused, read_entries
+from engine.models.safetensors_file import TensorEntry, pickle_refused, pickles_in, read_entries
 from engine.models.weight_files import write_weights
 
 
@@ -158,8 +158,7 @@ def _single(source: Path) -> Path:
     found = [path for path in source.glob("*.safetensors") if not path.name.startswith("adapter")]
     if len(found) == 1:
         return found[0]
-    pickles = sorted(path.name for path in source.iterdir() if path.suffix in PICKLES)
-    if pickles and not found:
+    if (pickles := pickles_in(source)) and not found:
         raise pickle_refused(pickles[0])
     raise BadModelFile(f"The folder {source.name} holds no {WEIGHTS}, so its weights are missing.")
 

@@ -29,7 +29,7 @@ WEIGHTS: Final = "model.safetensors"
 WEIGHTS_INDEX: Final = "model.safetensors.index.json"
 # The file that a fetched model was made from: a later version can import it again without a network.
 SOURCE: Final = "source.gguf"
-_JSON_MAX: Final = 200_000_000
+_JSON_MAX: Final = 20_000_000  # the largest, of tokenizer settings and of indices of weights, have one or two million
 
 
 @dataclass(frozen=True, slots=True)

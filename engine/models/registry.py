@@ -33,7 +33,7 @@ from engine.models.model_folder import (
 )
 from engine.models.names import NameTaken, check_name, free_name
 from engine.models.progress import Step, stop_if_cancelled
-from engine.models.safetensors_file import PICKLES, pickle_refused
+from engine.models.safetensors_file import PICKLES, pickle_refused, pickles_in
 
 _DEFAULT_FILE: Final = "default.json"
 _LONGEST_LABEL: Final = 80
@@ -293,13 +293,21 @@ def _title(source: Path) -> str:
 def _entrance(source: Path) -> Path:
     """What an importer takes: a folder of safetensors, or the first file of a GGUF model."""
     if source.is_dir():
-        folder = source.resolve()
-        return (None if (folder / CONFIG).is_file() else first_file(folder)) or folder
+        return _in_folder(source.resolve())
     # Its own name, not that of what a link leads to: caches keep files under their checksums.
     file = source.parent.resolve() / source.name
     if not file.is_file():
         raise ModelNotFound(f"There is no file or folder {file}.")
     return parts_of(file)[0]
+
+
+def _in_folder(folder: Path) -> Path:
+    if (folder / CONFIG).is_file():
+        return folder
+    file = first_file(folder)
+    if file is None and (pickles := pickles_in(folder)):
+        raise pickle_refused(pickles[0])
+    return file or folder
 
 
 def _checksum(source: Path, label: str, handle: RequestHandle) -> Generator[Step, None, str]:

@@ -23,7 +23,9 @@ _ALIGNMENT: Final = 64  # of the data: a cache line, and the widest vector load
 _PYTORCH: Final[Mapping[str, str]] = MappingProxyType({"format": "pt"})  # what transformers looks for
 # The older format of weights, which this one replaces.
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
-MAX_HEADER: Final = 100_000_000
+# Enough for 45,000 tensors. Once read, JSON can take twenty-five times its size, so the 100 MB that the format allows
+# would not do.
+MAX_HEADER: Final = 6_000_000
 ITEM_BYTES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"), 1),
     **dict.fromkeys(("U16", "I16", "F16", "BF16"), 2),
@@ -95,8 +97,10 @@ def read_entries(path: Path) -> list[TensorEntry]:
         size = path.stat().st_size
         start = file.read(_LENGTH.size)
         length = _LENGTH.unpack(start)[0] if len(start) == _LENGTH.size else size
-        if length > min(MAX_HEADER, size - _LENGTH.size):
+        if length > size - _LENGTH.size:
             raise _damaged(path, "its header is longer than the file allows")
+        if length > MAX_HEADER:
+            raise _damaged(path, "its header is longer than that of any model")
         text = file.read(length)
     return _check(path, _decode(path, text), size - _LENGTH.size - length)
 
@@ -137,6 +141,11 @@ def _entry(path: Path, name: str, value: Mapping[str, Any]) -> tuple[TensorEntry
 
 def _damaged(path: Path, problem: str) -> BadModelFile:
     return BadModelFile(f"The file {path.name} is damaged or incomplete ({problem}); get it again.", str(path))
+
+
+def pickles_in(folder: Path) -> list[str]:
+    """Names of the pickled files in a folder, sorted."""
+    return sorted(path.name for path in folder.iterdir() if path.suffix.lower() in PICKLES)
 
 
 def pickle_refused(name: str) -> UnsupportedModel:
