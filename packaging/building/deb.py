@@ -16,7 +16,7 @@ from building.project import BUILD, DIST, HOMEPAGE, MAINTAINER, PACKAGE, PACKAGI
 
 PLACE: Final = "/opt/loquat"
 _SOURCES: Final = PACKAGING / "linux"
-_DESCRIPTION: Final = """{summary}
+_DESCRIPTION: Final = """local chat that shows why it is as fast as it is
 Loquat runs a language model on this machine and shows at every moment why it
 is as fast or as slow as it is. A small model comes with it, so that the first
 chat needs no network. Its own Python, Qt and torch lie in /opt/loquat."""
@@ -82,7 +82,7 @@ def configuration(job: Job, staging: Path, packages: Iterable[str]) -> dict[str,
         "maintainer": MAINTAINER,
         "homepage": HOMEPAGE,
         "license": job.project.licence,
-        "description": _DESCRIPTION.format(summary=job.project.summary),
+        "description": _DESCRIPTION,
         "depends": list(packages),
         "recommends": ["fonts-dejavu-core | fonts-noto-core | fonts-liberation2"],
         "suggests": ["gnome-keyring | kwalletmanager", "fonts-noto-cjk"],

@@ -7,8 +7,6 @@ the index of CPU builds that PyTorch publishes, or UV_FIND_LINKS to a folder wit
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import tempfile
 import venv
@@ -18,7 +16,7 @@ from typing import Final
 
 from building.environment import python_of
 from building.lock import LOCKS, read_lock
-from building.project import PACKAGING, read_project, run
+from building.project import read_project, run
 
 UV: Final = "uv==0.13.9"
 PYTHON: Final = "3.11"
@@ -68,20 +66,17 @@ def main() -> int:
 
 
 def _lock(uv: str, wanted: Path, target: Target, folder: Path) -> None:
+    """Make one lock; what it pins already stays where it still fits, so that nothing changes unasked."""
+    lock = LOCKS / f"{target.name}.txt"
     overrides = folder / "overrides.txt"
     overrides.write_text("\n".join(target.overrides), encoding="utf-8")
     options = ["--python-platform", target.platform] if target.platform else ["--universal"]
     command = [uv, "pip", "compile", "--quiet", "--generate-hashes", "--no-header", "--no-annotate", *options]
-    command += ["--python-version", PYTHON, "--override", str(overrides), str(wanted)]
-    environment = {"MACOSX_DEPLOYMENT_TARGET": "14.0"}
-    done = subprocess.run(
-        command, check=False, capture_output=True, text=True, cwd=PACKAGING, env={**os.environ, **environment}
-    )
-    if done.returncode:
-        raise SystemExit(f"uv could not resolve {target.name}: {done.stderr.strip()}")
-    pins = read_lock(done.stdout)
-    (LOCKS / f"{target.name}.txt").write_text(HEADER.format(target.about) + done.stdout, encoding="utf-8")
-    print(f"{target.name}: {len(pins)} packages")
+    command += ["--python-version", PYTHON, "--override", str(overrides), "--output-file", str(lock), str(wanted)]
+    run(command, MACOSX_DEPLOYMENT_TARGET="14.0")
+    text = lock.read_text(encoding="utf-8")
+    lock.write_text(HEADER.format(target.about) + text, encoding="utf-8")
+    print(f"{target.name}: {len(read_lock(text))} packages")
 
 
 if __name__ == "__main__":

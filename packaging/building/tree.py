@@ -12,6 +12,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+# How programs of Linux, scripts, programs of macOS and of Windows begin.
+_PROGRAMS: Final = (b"\x7fELF", b"#!", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -52,7 +56,7 @@ def settle(folder: Path, epoch: int) -> None:
     for here, folders, files in os.walk(folder, topdown=False):
         for path in [Path(here) / name for name in (*files, *folders)] + [Path(here)]:
             if not path.is_symlink():
-                path.chmod(0o755 if path.is_dir() or _may_run(path) else 0o644)
+                path.chmod(0o755 if path.is_dir() or _is_program(path) else 0o644)
                 os.utime(path, (epoch, epoch))
             elif os.utime in os.supports_follow_symlinks:
                 os.utime(path, (epoch, epoch), follow_symlinks=False)
@@ -82,6 +86,14 @@ def _item(path: Path, name: str) -> Item:
     if path.is_symlink():
         return Item(name, "link", False, str(path.readlink()), 0)
     return Item(name, "file", _may_run(path), sha256(path), path.stat().st_size)
+
+
+def _is_program(path: Path) -> bool:
+    """Whether a file that may be run is meant to be: libraries and modules carry that mode by accident."""
+    if not _may_run(path) or ".so" in path.name or path.suffix == ".py":
+        return False
+    with path.open("rb") as file:
+        return file.read(4).startswith(_PROGRAMS)
 
 
 def _may_run(path: Path) -> bool:
