@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -53,7 +54,6 @@ class Checkpoint:
         self._poll = poll
         self._merge = merge
         self._files = _tensor_files(folder)
-        self._prefix = self._find_prefix()
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
@@ -87,7 +87,9 @@ class Checkpoint:
         nested = "language_model.lm_head.weight"
         return self.tensor(nested if nested in self._files else "lm_head.weight", shape)
 
-    def _find_prefix(self) -> str:
+    @functools.cached_property
+    def _prefix(self) -> str:
+        """What stands before a decoder's own names; architectures that only transformers runs have other names."""
         for prefix in PREFIXES:
             if f"{prefix}embed_tokens.weight" in self._files:
                 return prefix

@@ -24,7 +24,8 @@ def import_tokenizer(source: Path, folder: Path, config: Mapping[str, Any]) -> N
         UnsupportedModel: A tokenizer that needs code of its own.
     """
     settings = _optional(source, TOKENIZER_CONFIG)
-    if "auto_map" in settings:
+    # Code of its own is left alone; a tokenizer.json says all by itself.
+    if settings.pop("auto_map", None) is not None and not (source / TOKENIZER).is_file():
         raise UnsupportedModel(f"The tokenizer of {source.name} needs code of its own, which Loquat does not run.")
     tokenizer = _tokenizer(source, settings, str(config["model_type"]))
     _check_size(source, tokenizer, config)

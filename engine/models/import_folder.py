@@ -116,14 +116,16 @@ def _unpack(
     return Imported(str(config["model_type"]), checkpoint.parameters, target.source.resolve().name, weights)
 
 
-def _check_config(source: Path, config: Mapping[str, Any]) -> None:
+def _check_config(source: Path, config: dict[str, Any]) -> None:
     # Imported here: it takes seconds, and a GGUF file does not need it.
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
-    if "auto_map" in config:
-        raise UnsupportedModel(f"The model {source.name} needs code of its own, which Loquat does not run.")
     model_type = str(config.get("model_type"))
-    if model_type not in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+    known = model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    # Code that came before transformers knew the architecture is named in many a config.json still, and left alone.
+    if config.pop("auto_map", None) is not None and not known:
+        raise UnsupportedModel(f"The model {source.name} needs code of its own, which Loquat does not run.")
+    if not known:
         raise UnsupportedModel(f"The model {source.name} is of the architecture {model_type}, which is not supported.")
 
 

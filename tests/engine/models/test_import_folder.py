@@ -184,13 +184,30 @@ def test_damaged_json(name: str, text: str, source: Path) -> None:
         run_import(source)
 
 
+def test_code_that_a_model_no_longer_needs_is_left_alone(source: Path) -> None:
+    edit(source / "config.json", auto_map={"AutoModelForCausalLM": "modeling_x.Y"})
+    edit(source / "tokenizer_config.json", auto_map={"AutoTokenizer": ["x.Y", None]})
+    (source / "modeling_x.py").write_text("raise SystemExit")
+    folder, _ = run_import(source)
+    assert torch.equal(logits(folder), logits(source))
+    assert not list(folder.glob("*.py"))
+    for name in ("config.json", "tokenizer_config.json"):
+        assert "auto_map" not in json.loads((folder / name).read_text())
+
+
+def test_a_tokenizer_that_needs_code_of_its_own_is_named(source: Path) -> None:
+    (source / "tokenizer.json").unlink()
+    edit(source / "tokenizer_config.json", auto_map={"AutoTokenizer": ["x.Y", None]})
+    with pytest.raises(UnsupportedModel, match="code of its own"):
+        run_import(source)
+
+
 @pytest.mark.parametrize(
     ("file", "change", "sentence"),
     [
         ("config.json", {"model_type": "brand-new"}, "architecture brand-new"),
         ("config.json", {"model_type": ["llama"]}, "not supported"),
-        ("config.json", {"auto_map": {"AutoModel": "x.Y"}}, "code of its own"),
-        ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["x.Y", None]}}, "code of its own"),
+        ("config.json", {"model_type": "brand-new", "auto_map": {"AutoModel": "x.Y"}}, "code of its own"),
         ("config.json", {"quantization_config": {"quant_method": "hqq"}}, "quantised by hqq"),
     ],
 )
