@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, cast
 
 import torch
 import torch.nn.functional as F
@@ -20,11 +20,13 @@ from engine.bench.text import prose
 from engine.chat import RequestHandle
 from engine.decoder import DecoderConfig, DecoderRunner
 from engine.decoder.checkpoint import Checkpoint, read_json
-from engine.decoder.weights import DecoderWeights, LayerWeights, load_weights
+from engine.decoder.weights import DecoderWeights, LayerWeights
 from engine.events import LoadStage
-from engine.kernels.formats import TILE, QuantizedMatrix
+from engine.kernels.formats import TILE, Kind, QuantizedMatrix, padded
+from engine.kernels.packing import pack
+from engine.kernels.sources import Floats, Shape
 from engine.kernels.store import load_packed, packed_path
-from engine.kernels.weights import NORMS, Floats, KernelLayer, KernelWeights, PackedLinear
+from engine.kernels.weights import NORMS, KernelLayer, KernelWeights, PackedLinear
 from engine.models.model_folder import CONFIG
 from engine.models.progress import Step, stop_if_cancelled
 from engine.models.quality import Quality, write_quality
@@ -33,10 +35,10 @@ from engine.tokenizer import load_tokenizer
 _log = logging.getLogger(__name__)
 
 LARGEST: Final = 3_000_000_000  # parameters; beyond that it would take minutes
-_MOST_TOKENS: Final = 512
+_MOST_TOKENS: Final = 256
 _FEWEST_TOKENS: Final = 64
 _WORK: Final = 128_000_000_000  # parameters times tokens: some seconds
-_AT_ONCE: Final = 4 * 1024 * 1024  # numbers
+_AT_ONCE: Final = 1 << 20  # numbers
 
 
 def note_quality(
@@ -63,10 +65,10 @@ def note_quality(
         return
     config = DecoderConfig.from_json(read_json(folder / CONFIG))
     yield _step(0, label)
-    floats = mean_nll(config, _floats(Checkpoint(folder), config), ids)
+    floats = mean_nll(config, _decoder(pack(config, _StoredSource(Checkpoint(folder)))), ids)
     stop_if_cancelled(handle)
     yield _step(1, label)
-    packed = mean_nll(config, _packed(load_packed(path, config)), ids)
+    packed = mean_nll(config, _decoder(load_packed(path, config)), ids)
     stop_if_cancelled(handle)
     write_quality(folder, Quality(len(ids), floats, packed, weights))
     _log.info("Mean NLL of %d tokens: %.4f as floats, %.4f in %s", len(ids), floats, packed, weights)
@@ -83,100 +85,158 @@ def mean_nll(config: DecoderConfig, weights: DecoderWeights, ids: Sequence[int])
     return float(F.cross_entropy(logits, torch.tensor(ids[1:])))
 
 
+class _Lazy(Protocol):
+    """A matrix whose rows are read when they are asked for."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def columns(self) -> int: ...
+
+    def read(self, start: int, stop: int) -> Tensor:
+        """Rows from the first of a tile on, float32 [stop - start, columns]."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Unpacked:
+    """A packed matrix."""
+
+    matrix: QuantizedMatrix
+
+    @property
+    def rows(self) -> int:
+        return self.matrix.rows
+
+    @property
+    def columns(self) -> int:
+        return self.matrix.columns
+
+    def read(self, start: int, stop: int) -> Tensor:
+        tiles = self.matrix.data[start // TILE : -(-stop // TILE)]
+        part = QuantizedMatrix(self.matrix.kind, stop - start, self.matrix.columns, tiles)
+        return torch.from_numpy(part.dequantize())
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """Matrices of a checkpoint, stacked; each is mapped into memory for as long as some rows of it are read."""
+
+    parts: Sequence[tuple[str, Shape]]
+    open: Callable[[str, Shape], Tensor]
+
+    @property
+    def rows(self) -> int:
+        return sum(shape[0] for _, shape in self.parts)
+
+    @property
+    def columns(self) -> int:
+        return self.parts[0][1][1]
+
+    @property
+    def padded_rows(self) -> int:
+        return padded(self.rows, TILE)
+
+    def read(self, start: int, stop: int) -> Tensor:
+        found, first = [], 0
+        for name, shape in self.parts:
+            low, high = max(0, start - first), min(shape[0], stop - first)
+            if low < high:
+                found.append(self.open(name, shape)[low:high].float())
+            first += shape[0]
+        return torch.cat(found)
+
+
+class _StoredSource:
+    """A checkpoint as a `Source` that packs nothing: its matrices are `_Stored`."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+
+    def matrix(self, parts: Sequence[tuple[str, Shape]], kind: Kind) -> QuantizedMatrix:
+        return cast("QuantizedMatrix", _Stored(parts, self._open))  # it is only asked for its sizes, and by `_lazy`
+
+    def vector(self, name: str, shape: Shape) -> Floats:
+        values: Floats = self._open(name, shape).to(torch.float32).numpy()
+        return values
+
+    def _open(self, name: str, shape: Shape) -> Tensor:
+        return self._checkpoint.head(shape) if name == "lm_head.weight" else self._checkpoint.decoder(name, shape)
+
+
+def _lazy(matrix: QuantizedMatrix | _Stored) -> _Lazy:
+    return matrix if isinstance(matrix, _Stored) else _Unpacked(matrix)
+
+
 @dataclass(frozen=True, slots=True)
 class _Streamed:
-    """A matrix of which some rows are there at a time.
+    """A `Linear` of which some rows are there at a time.
 
     Attributes:
-        in_features, out_features: Its sizes.
-        rows: Rows start to stop, float32.
+        matrix: [out_features, in_features].
         bias: float32 [out_features] or None.
         nbytes: None are held.
     """
 
-    in_features: int
-    out_features: int
-    rows: Callable[[int, int], Tensor]
-    bias: Tensor | None = None
+    matrix: _Lazy
+    bias: Tensor | None
     nbytes: int = 0
+
+    @property
+    def in_features(self) -> int:
+        """Length of an input row."""
+        return self.matrix.columns
+
+    @property
+    def out_features(self) -> int:
+        """Length of an output row."""
+        return self.matrix.rows
 
     def __call__(self, x: Tensor) -> Tensor:
         """Rows [n, in_features] to rows [n, out_features]."""
         step = max(1, _AT_ONCE // self.in_features // TILE) * TILE
-        starts = range(0, self.out_features, step)
-        made = torch.cat(
-            [F.linear(x, self.rows(start, min(start + step, self.out_features))) for start in starts], dim=-1
-        )
+        spans = ((start, min(start + step, self.out_features)) for start in range(0, self.out_features, step))
+        made = torch.cat([F.linear(x, self.matrix.read(*span)) for span in spans], dim=-1)
         return made if self.bias is None else made + self.bias
 
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """Token vectors, each unpacked when it is asked for."""
+    """An `Embedding` of which a few tokens' vectors are there at a time."""
 
-    row: Callable[[int], Tensor]
+    matrix: _Lazy
     nbytes: int = 0
 
     def __call__(self, ids: Tensor) -> Tensor:
         """Ids [n] to vectors [n, hidden_size]."""
-        return torch.stack([self.row(int(token)) for token in ids])
+        tiles = [(token - token % TILE, token % TILE) for token in ids.tolist()]
+        ends = [min(start + TILE, self.matrix.rows) for start, _ in tiles]
+        return torch.stack([self.matrix.read(start, end)[row] for (start, row), end in zip(tiles, ends, strict=True)])
 
 
-def _floats(checkpoint: Checkpoint, config: DecoderConfig) -> DecoderWeights:
-    """A decoder over the floats of a model folder."""
-    shape = (config.vocab_size, config.hidden_size)
-    vectors = checkpoint.decoder("embed_tokens.weight", shape)
-    head = vectors if config.tied else checkpoint.head(shape)
-    # In the dtype that they are stored in, so that embedding and head are not copied; both are replaced.
-    loaded = load_weights(checkpoint, config, _stacked, dtype=vectors.dtype, device=torch.device("cpu"))
-    return replace(
-        loaded, embedding=_Vectors(lambda token: vectors[token].float()), head=_stacked([head], []), dtype=torch.float32
-    )
-
-
-def _stacked(weights: Sequence[Tensor], biases: Sequence[Tensor]) -> _Streamed:
-    """Matrices stacked by their rows; a `LinearFactory`."""
-
-    def rows(start: int, stop: int) -> Tensor:
-        parts, first = [], 0
-        for weight in weights:
-            parts.append(weight[max(0, start - first) : max(0, stop - first)].float())
-            first += len(weight)
-        return torch.cat(parts)
-
-    bias = torch.cat([part.float() for part in biases]) if biases else None
-    return _Streamed(weights[0].shape[1], sum(len(weight) for weight in weights), rows, bias)
-
-
-def _packed(weights: KernelWeights) -> DecoderWeights:
-    """A decoder over weights in kernel layout."""
+def _decoder(weights: KernelWeights) -> DecoderWeights:
+    """Weights in kernel layout, or in a layout of `_Stored`, for the decoder in torch operations."""
     return DecoderWeights(
-        embedding=_Vectors(lambda token: _rows(weights.embedding, token - token % TILE, TILE)[token % TILE]),
+        embedding=_Vectors(_lazy(weights.embedding)),
         layers=tuple(_layer(layer) for layer in weights.layers),
         norm=torch.from_numpy(weights.norm),
-        head=_unpacked(weights.head),
+        head=_streamed(weights.head),
         dtype=torch.float32,
         device=torch.device("cpu"),
     )
 
 
 def _layer(layer: KernelLayer) -> LayerWeights:
-    qkv, output, gate_up, down = (_unpacked(linear) for linear in layer.linears)
+    qkv, output, gate_up, down = (_streamed(linear) for linear in layer.linears)
     norms: dict[str, Any] = {name: _tensor(getattr(layer, name)) for name in NORMS}
     return LayerWeights(qkv=qkv, output=output, gate_up=gate_up, down=down, **norms)
 
 
+def _streamed(linear: PackedLinear) -> _Streamed:
+    bias = None if linear.bias is None else torch.from_numpy(linear.bias[: linear.matrix.rows])
+    return _Streamed(_lazy(linear.matrix), bias)
+
+
 def _tensor(held: Floats | None) -> Tensor | None:
     return None if held is None else torch.from_numpy(held)
-
-
-def _unpacked(linear: PackedLinear) -> _Streamed:
-    matrix = linear.matrix
-    bias = None if linear.bias is None else torch.from_numpy(linear.bias[: matrix.rows])
-    return _Streamed(matrix.columns, matrix.rows, lambda start, stop: _rows(matrix, start, stop - start), bias)
-
-
-def _rows(matrix: QuantizedMatrix, start: int, count: int) -> Tensor:
-    """Rows of a packed matrix from the first of a tile on, float32 [count, columns]."""
-    tiles = matrix.data[start // TILE : -(-(start + count) // TILE)]
-    return torch.from_numpy(QuantizedMatrix(matrix.kind, count, matrix.columns, tiles).dequantize())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 import numpy as np
 import torch
@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from engine.errors import BadModelFile
-from engine.kernels.formats import BLOCK, TILE, Kind, QuantizedMatrix, stack
+from engine.kernels.formats import BLOCK, TILE, Kind, QuantizedMatrix, gather
 from engine.kernels.quantize import from_codes
 from engine.models.safetensors_file import TensorEntry
 
 Floats = NDArray[np.float32]
 Codes = NDArray[np.uint8] | NDArray[np.int8]
-_Number = TypeVar("_Number", bound=np.generic)
 
 FLOATS: Final[Mapping[str, str]] = {"F64": "float32", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
-_AT_ONCE: Final = 4 * 1024 * 1024  # numbers unpacked together; bounds the memory that an import needs
+_AT_ONCE: Final = 1 << 20  # numbers unpacked together: few enough for the caches, and for the memory of an import
 _ROUNDING: Final = 2.0**-11  # of a scale in float16, as far as a float16 is a normal number
 _SYMMETRIC: Final = 8  # the zero point in the middle of 4 bits
 
@@ -166,6 +165,10 @@ class Plain:
             yield stored.reshape(self.shape or (1,))[start:stop].to(torch.float32).numpy()
 
 
+class _TooWide(Exception):
+    """A code of 8 bits and a zero point are further apart than an int8 holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grouped:
     """A matrix whose number [o, i] is scales[o, groups[i]] * (codes[o, i] - zeros[o, groups[i]]).
@@ -188,9 +191,22 @@ class Grouped:
     def rows(self, start: int, stop: int) -> Floats:
         """The numbers of some rows; see Matrix."""
         values = self.codes(start, stop).astype(np.float32)
-        values -= self._spread(self.zeros[start:stop]).astype(np.float32)
-        values *= self._spread(self.scales[start:stop])
+        zeros, scales = self.zeros[start:stop].astype(np.float32), self.scales[start:stop]
+        if self._in_order():
+            parts = values.reshape(*scales.shape, -1)  # a view: one group after the other
+            parts -= zeros[..., None]
+            parts *= scales[..., None]
+        else:
+            values -= zeros[:, self.groups]
+            values *= scales[:, self.groups]
         return values
+
+    def _in_order(self) -> bool:
+        """Whether the groups are equally wide, and their columns one after the other."""
+        count = self.scales.shape[1]
+        return not len(self.groups) % count and np.array_equal(
+            self.groups, even_groups(len(self.groups), len(self.groups) // count)
+        )
 
     def exact(self, kind: Kind) -> QuantizedMatrix | None:
         """The same codes in kernel layout; scales, and their products with zero points, are rounded to float16."""
@@ -206,20 +222,25 @@ class Grouped:
         if self.bits > 4:
             return self._in_8_bits(scales)
         packing = Kind.Q4S if (self.zeros == _SYMMETRIC).all() else Kind.Q4A
-        parts = [
+        parts = (
             from_codes(packing, self.codes(start, stop).view(np.uint8), scales[start:stop], offsets[start:stop])
             for start, stop in spans(self.shape)
-        ]
-        return stack(parts)
+        )
+        return gather(packing, *self.shape, parts)
 
     def _in_8_bits(self, scales: NDArray[np.float16]) -> QuantizedMatrix | None:
-        parts = []
+        try:
+            return gather(Kind.Q8, *self.shape, self._parts_in_8_bits(scales))
+        except _TooWide:
+            return None
+
+    def _parts_in_8_bits(self, scales: NDArray[np.float16]) -> Iterator[QuantizedMatrix]:
         for start, stop in spans(self.shape):
-            codes = self.codes(start, stop).astype(np.int16) - self._spread(self.zeros[start:stop])
+            zeros = self.zeros[start:stop]
+            codes = self.codes(start, stop).astype(np.int16) - (zeros if zeros.shape[1] == 1 else zeros[:, self.groups])
             if codes.min() < -128 or codes.max() > 127:
-                return None
-            parts.append(from_codes(Kind.Q8, codes.astype(np.int8), scales[start:stop], scales[start:stop]))
-        return stack(parts)
+                raise _TooWide
+            yield from_codes(Kind.Q8, codes.astype(np.int8), scales[start:stop], scales[start:stop])
 
     def _groups_of_blocks(self) -> NDArray[np.intp] | None:
         """The group of each block of 32 columns; None if a block has columns of several."""
@@ -227,10 +248,6 @@ class Grouped:
             return None
         blocks = self.groups.reshape(-1, BLOCK)
         return blocks[:, 0] if (blocks == blocks[:, :1]).all() else None
-
-    def _spread(self, values: NDArray[_Number]) -> NDArray[_Number]:
-        """[n, groups] -> [n, columns]."""
-        return values if values.shape[1] == 1 else values[:, self.groups]
 
 
 def spans(shape: tuple[int, ...]) -> Iterator[tuple[int, int]]:

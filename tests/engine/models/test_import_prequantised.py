@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,11 +32,13 @@ from engine.models.import_folder import import_folder
 from engine.models.model_folder import Imported, read_manifest
 from engine.models.quality import read_quality
 from engine.models.registry import Registry
+from engine.paths import Paths
 from engine.prompt import load_prompt_builder
 from engine.runners import choose_runner
 from engine.tokenizer import load_tokenizer
 from tests.engine.models.gguf_files import finish
-from tests.engine.models.quantised_folders import SCHEMES, Made, awq, bnb_4bit, bnb_8bit, compressed, gptq
+from tests.engine.models.quantised_folders import LINEARS, SCHEMES, Made, awq, bnb_4bit, bnb_8bit, compressed, gptq
+from tests.engine.models.test_import_memory import allowed, peak
 
 TinyModel = Callable[..., Path]
 
@@ -199,7 +203,7 @@ def test_what_packing_cost_is_noted(checkpoints: Any, tmp_path: Path) -> None:
     folder, _ = checkpoints("gptq, reordered")
     run_import(folder, tmp_path / "model")
     noted = read_quality(tmp_path / "model")
-    assert noted is not None and noted.weights == "int4" and noted.tokens == 512
+    assert noted is not None and noted.weights == "int4" and noted.tokens == 256
     assert 0 < abs(noted.packed / noted.floats - 1) < 0.05
     ids = load_tokenizer(tmp_path / "model").encode(prose())[: noted.tokens]
     expected = torch.nn.functional.cross_entropy(logits(tmp_path / "model", ids)[:-1], torch.tensor(ids[1:]))
@@ -438,3 +442,28 @@ def test_shards_may_hold_parts_of_one_weight(source: Path, tmp_path: Path) -> No
     run_import(folder, tmp_path / "model")
     ours = load_file(tmp_path / "model" / "model.safetensors")
     assert torch.equal(ours[f"{DOWN}.weight"], made.floats[f"{DOWN}.weight"])
+
+
+@pytest.mark.slow
+@pytest.mark.model
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells of the most memory that was held")
+def test_the_memory_of_an_import(model_home: Paths, tmp_path: Path) -> None:
+    """Random codes of 4 bits in the sizes of the default model, as AWQ."""
+    default = Registry(model_home.models).find(None).folder
+    made = Made({"quant_method": "awq", "bits": 4, "group_size": 64, "version": "gemm"})
+    for name, tensor in load_file(default / "model.safetensors").items():
+        prefix = name.removesuffix(".weight")
+        if prefix.rpartition(".")[2] not in LINEARS:
+            made.tensors[name] = tensor.half()
+            continue
+        rows, columns = tensor.shape
+        made.tensors[f"{prefix}.qweight"] = torch.randint(-(2**31), 2**31 - 1, (columns, rows // 8), dtype=torch.int32)
+        made.tensors[f"{prefix}.qzeros"] = torch.full((columns // 64, rows // 8), 0x77777777, dtype=torch.int32)
+        made.tensors[f"{prefix}.scales"] = torch.full((columns // 64, rows), 0.005, dtype=torch.float16)
+    source = tmp_path / "default"
+    source.mkdir()
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(default / name, source)
+    folder = made.write(source, tmp_path / "awq")
+    del made
+    assert peak(folder, tmp_path / "models") < allowed((folder / "model.safetensors").stat().st_size)
