@@ -88,6 +88,7 @@ def _program_actions() -> tuple[Action, ...]:
     group = translate("actions", "Loquat")
     return (
         Action("settings", translate("actions", "Settings"), group, "Ctrl+,", "settings"),
+        Action("help", translate("actions", "Help"), group, "F1", "help"),
         Action("assistants", translate("actions", "Assistants…"), group, "", "assistants"),
         Action("models", translate("actions", "Models: get, import, rename, delete…"), group, "Ctrl+Shift+M", "models"),
         Action("previous_model", translate("actions", "Back to the previous model"), group, "Ctrl+Shift+B", "back"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -40,7 +41,11 @@ from engine.server.control import ServerState
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is behind the window; it stays when the window is made anew."""
+    """What is behind the window; it stays when the window is made anew.
+
+    Attributes:
+        cache: The folder for what can be made again, in which what was measured of models lies.
+    """
 
     chats: Chats
     store: Store
@@ -52,6 +57,7 @@ class Program:
     serving: Serving
     shelf: ModelShelf
     theme: Theme
+    cache: Path
 
 
 class Conductor(QObject):
@@ -68,7 +74,7 @@ class Conductor(QObject):
         self._chats = chats
         self._settings = settings
         self._theme = theme
-        self.dialogs = Dialogs(chats, settings, program.serving, theme, window)
+        self.dialogs = Dialogs(chats, settings, program.serving, theme=theme, cache=program.cache, window=window)
         self.shown = ShownChat(chats, window, self)
         self.organizing = Organizing(window, chats, settings, program.search, self)
         self.transfers = Transfers(window, chats, program.store, theme, self)
@@ -120,6 +126,7 @@ class Conductor(QObject):
         window.header.default_requested.connect(chats.models.set_default)
         window.header.remove_requested.connect(self.providing.confirm_removal)
         window.header.settings_requested.connect(dialogs.show_settings)
+        window.header.help_requested.connect(dialogs.show_help)
         window.header.theme_requested.connect(self._choose_theme)
         window.start_page.models_requested.connect(self.providing.show_dialog)
         window.start_page.file_requested.connect(self.providing.choose_file)
@@ -175,6 +182,7 @@ class Conductor(QObject):
             "smaller": partial(self._resize_text, -1),
             "theme": self._toggle_theme,
             "settings": dialogs.show_settings,
+            "help": dialogs.show_help,
             "assistants": self.assisting.show_assistants,
             "models": self.providing.show_dialog,
             "previous_model": self._chats.back_to_previous_model,

@@ -90,6 +90,7 @@ class Desktop:
             self.serving,
             self.shelf,
             self.theme,
+            paths.cache,
         )
         self.window, self.conductor = self._make_window()
         self.presence = Presence(self.chats, self.settings, self.theme, self.raise_window, None)

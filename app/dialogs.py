@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
@@ -9,20 +11,27 @@ from PySide6.QtWidgets import QWidget
 from app.chats import Chats
 from app.crash import CrashReport
 from app.declarations import SETTINGS
+from app.help import figures_table, read_pages, with_figures
+from app.i18n import language_in_force, translate
 from app.serving import Serving
 from app.settings import Settings
 from app.theme import Theme
 from app.views.crash_dialog import CrashDialog
 from app.views.dialogs import LinkDialog
+from app.views.help_dialog import HelpDialog
 from app.views.serve_dialog import ServeDialog
 from app.views.settings_dialog import Place, SettingsDialog
+from engine.bench.format_figures import read_formats_of
 
 
 class Dialogs(QObject):
     """Each is opened over `window` and holds nothing up: the conversation goes on behind it."""
 
-    def __init__(self, chats: Chats, settings: Settings, serving: Serving, theme: Theme, window: QWidget) -> None:
+    def __init__(
+        self, chats: Chats, settings: Settings, serving: Serving, *, theme: Theme, cache: Path, window: QWidget
+    ) -> None:
         super().__init__(window)
+        self._cache = cache
         self._serving = serving
         self._chats = chats
         self._settings = settings
@@ -75,6 +84,29 @@ class Dialogs(QObject):
         if self._shown_settings is not None:
             self._shown_settings.deleteLater()
         self._shown_settings = None
+
+    def show_help(self) -> None:
+        """Open the help; where formats of the model at hand were measured here, its page on formats says so."""
+        pages = [with_figures(page, self._figures()) for page in read_pages(language_in_force())]
+        dialog = HelpDialog(self._theme, pages, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.link_activated.connect(self.show_link)
+        dialog.open()
+
+    def _figures(self) -> str:
+        info = self._chats.model.info
+        table = read_formats_of(self._cache, info.name, info.parameters) if info is not None else None
+        if table is None:
+            return translate("dialogs", "Nothing was measured on this machine yet: `loquat bench formats` does it.")
+        words = translate("dialogs", "{model}, on this machine:").format(model=table.label)
+        columns = (
+            translate("dialogs", "Format"),
+            translate("dialogs", "Mean NLL"),
+            translate("dialogs", "Reading, tokens/s"),
+            translate("dialogs", "Writing, tokens/s"),
+            translate("dialogs", "Memory"),
+        )
+        return f"{words}\n\n{figures_table(table, columns)}"
 
     def show_serving(self) -> None:
         """Open the switch that lets other programs ask the model."""

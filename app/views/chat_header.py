@@ -82,6 +82,7 @@ class ChatHeader(QFrame):
     archive_requested = Signal()
     delete_requested = Signal()
     settings_requested = Signal()
+    help_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -245,6 +246,8 @@ class ChatHeader(QFrame):
         self._add_themes(menu.add_submenu(translate("chat_header", "Light or dark")))
         settings = menu.addAction(translate("chat_header", "Settings…") + "\tCtrl+,")
         settings.triggered.connect(self.settings_requested)
+        help_page = menu.addAction(translate("chat_header", "Help") + "\tF1")
+        help_page.triggered.connect(self.help_requested)
         return menu
 
     def _add_themes(self, menu: Menu) -> None:

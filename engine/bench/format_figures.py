@@ -6,11 +6,13 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engine.atomic import write_atomically
 from engine.explain.codec import built, plain
-from engine.models.registry import ModelEntry
+
+if TYPE_CHECKING:
+    from engine.models.registry import ModelEntry
 
 _FOLDER: Final = "formats"
 
@@ -79,12 +81,17 @@ def read_formats(cache: Path, entry: ModelEntry) -> FormatTable | None:
         cache: The folder for what can be made again.
         entry: Which model.
     """
+    table = read_formats_of(cache, entry.name, entry.parameters)
+    return table if table is not None and table.source == entry.source else None
+
+
+def read_formats_of(cache: Path, name: str, parameters: int) -> FormatTable | None:
+    """The same for whoever knows a model by its name and number of weights alone, as the window does."""
     try:
-        table = built(FormatTable, json.loads(_file(cache, entry).read_text(encoding="utf-8")))
+        table = built(FormatTable, json.loads(_file(cache, name).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return None
-    same = (table.source, table.parameters) == (entry.source, entry.parameters)
-    return table if same and table.figures else None
+    return table if table.parameters == parameters and table.figures else None
 
 
 def keep_formats(cache: Path, entry: ModelEntry, table: FormatTable) -> None:
@@ -95,8 +102,8 @@ def keep_formats(cache: Path, entry: ModelEntry, table: FormatTable) -> None:
     """
     older = read_formats(cache, entry)
     whole = table.including(older) if older else table
-    write_atomically(_file(cache, entry), json.dumps(plain(whole), indent=2, ensure_ascii=False) + "\n")
+    write_atomically(_file(cache, entry.name), json.dumps(plain(whole), indent=2, ensure_ascii=False) + "\n")
 
 
-def _file(cache: Path, entry: ModelEntry) -> Path:
-    return cache / _FOLDER / f"{entry.name}.json"
+def _file(cache: Path, name: str) -> Path:
+    return cache / _FOLDER / f"{name}.json"

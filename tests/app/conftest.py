@@ -69,7 +69,7 @@ class World:
                 Serving(self.bridge),
                 ModelShelf(self.chats, self.bridge.keys),
             )
-            self.parts = Program(*parts, theme)
+            self.parts = Program(*parts, theme, self.store.path.parent)
             folder = self.store.path.with_name("model-commands")
             folder.mkdir()
             self.commands = Commands(folder)

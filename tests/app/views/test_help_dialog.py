@@ -1,0 +1,84 @@
+"""The help opens without a network, in the language of the window, and its pages are all there in both."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+
+from app.help import FIGURES, HELP, PICTURES, HelpPage, figures_table, read_pages, with_figures
+from app.i18n import CHINESE, ENGLISH
+from app.theme import Theme
+from app.views.help_dialog import HelpDialog
+from engine.bench.format_figures import FormatFigures, FormatTable
+
+PAGES = (
+    HelpPage("first", "First", "# First\n\nSee [the second](second.md) or [outside](https://example.org/x)."),
+    HelpPage("second", "Second", "# Second\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n`code`"),
+)
+
+
+@pytest.fixture
+def dialog(theme: Theme, qtbot: Any) -> HelpDialog:
+    made = HelpDialog(theme, PAGES)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def test_pages_are_chosen_and_links_between_them_followed(dialog: HelpDialog, qtbot: Any) -> None:
+    assert dialog.shown == "first"
+    assert "See the second" in dialog.reader.toPlainText()
+    dialog.list.setFocus()
+    qtbot.keyClick(dialog.list, Qt.Key.Key_Down)
+    assert dialog.shown == "second"
+    assert "Second" in dialog.reader.toPlainText()
+    dialog.open_page("first")
+    dialog.reader.anchorClicked.emit(QUrl("second.md"))
+    assert dialog.shown == "second"
+
+
+def test_a_link_to_the_outside_is_asked_for_and_opens_nothing(dialog: HelpDialog, qtbot: Any) -> None:
+    with qtbot.waitSignal(dialog.link_activated) as asked:
+        dialog.reader.anchorClicked.emit(QUrl("https://example.org/x"))
+    assert asked.args == ["https://example.org/x"]
+    assert dialog.shown == "first"
+
+
+def test_pictures_come_from_one_folder_only(dialog: HelpDialog) -> None:
+    image = 2
+    for name in ("../icons/loquat.svg", "/etc/passwd", "https://example.org/a.png", "gone.png"):
+        assert dialog.reader.loadResource(image, QUrl(name)) is None
+
+
+def test_the_figures_of_formats_stand_where_a_page_asks_for_them() -> None:
+    figures = FormatFigures("int4", "4-bit weights", "cpu", 3.2941, 2205.4, 272.1, 96_000_000, 0.71)
+    table = figures_table(FormatTable("M", "m.gguf", 1, "here", "", 1024, (figures,)), ("F", "NLL", "P", "D", "M"))
+    page = with_figures(HelpPage("formats", "Formats", f"# Formats\n\n{FIGURES}\n"), table)
+    assert "| int4 | 3.294 | 2,205 | 272 | 96 MB |" in page.text
+
+
+@pytest.mark.parametrize("language", [ENGLISH, CHINESE])
+def test_every_page_has_a_heading_and_its_links_and_pictures_are_there(language: str) -> None:
+    pages = read_pages(language)
+    ids = [page.id for page in pages]
+    assert len(ids) == len(set(ids))
+    for page in pages:
+        assert page.text.startswith(f"# {page.title}\n")
+        for picture in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.text):
+            assert (PICTURES / picture).is_file(), f"{page.id}: {picture}"
+        for link in re.findall(r"(?<!!)\[[^\]]+\]\(([^)]+)\)", page.text):
+            assert link.startswith("https://") or link.removesuffix(".md") in ids, f"{page.id}: {link}"
+
+
+def test_both_languages_have_the_same_pages_and_pictures() -> None:
+    english, chinese = (read_pages(language) for language in (ENGLISH, CHINESE))
+    assert [page.id for page in english] == [page.id for page in chinese]
+    for one, other in zip(english, chinese, strict=True):
+        assert re.findall(r"\]\(([^)]+\.png)\)", one.text) == re.findall(r"\]\(([^)]+\.png)\)", other.text)
+    used = {name for page in english for name in re.findall(r"\]\(([^)]+\.png)\)", page.text)}
+    assert used == {path.name for path in Path(PICTURES).glob("*.png")}, "no picture is shipped for nothing"
+    assert HELP.is_dir()
