@@ -93,7 +93,7 @@ def make_tiny_model(architecture: str, folder: Path, **config: Any) -> Path:
 
     from engine.models.model_folder import FORMAT, MANIFEST, Manifest, write_json
 
-    values = {**COMMON, **{**FAMILIES, **STATEFUL}[architecture], **config}
+    values = {**COMMON, **{**FAMILIES, **STATEFUL}.get(architecture, {}), **config}
     if architecture.startswith("gemma") and "layer_types" not in values:
         # The last layer sees everything, the others a window: both kinds in four layers.
         layers = values["num_hidden_layers"]
