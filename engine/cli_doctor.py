@@ -17,6 +17,7 @@ from engine.kernels.cache_folder import kept, kernels_root
 from engine.models.bundled import bundled_file
 from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.registry import Registry
+from engine.nvidia import nvidia_cards, nvidia_driver
 from engine.paths import Paths, portable_folder
 
 WRONG: Final = 1
@@ -50,7 +51,7 @@ def examine(paths: Paths) -> tuple[Part, ...]:
     return (
         program.program_part(how),
         libraries.libraries_part(found["libraries"], how),
-        compute.device_part(found["device"], compute.nvidia_cards(), compute.nvidia_driver(), _compiled(paths)),
+        compute.device_part(found["device"], nvidia_cards(), nvidia_driver(), _compiled(paths)),
         compute.memory_part(int(memory.total), int(memory.available)),
         places.places_part(places.look_at_places(paths)),
         _models(paths),

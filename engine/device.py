@@ -13,6 +13,7 @@ import torch
 from engine.config import EngineConfig
 from engine.errors import BadRequest
 from engine.formats import Choosy, Format, choose_format
+from engine.nvidia import nvidia_driver
 
 _NONE: Final[Mapping[str, str]] = {}
 _GPU_NAMES: Final = {"cuda": "GPU", "mps": "Apple GPU"}
@@ -93,7 +94,13 @@ def _device_name(wanted: str, failed: Mapping[str, str]) -> tuple[str, str]:
     best = next(name for name in available if name not in failed and available[name]())
     if best != "cpu":
         return best, torch.cuda.get_device_name(0) if best == "cuda" else "Apple GPU"
-    return "cpu", _instead(next(iter(failed)), failed) if failed else "no CUDA device found"
+    return "cpu", _instead(next(iter(failed)), failed) if failed else _why_not_cuda()
+
+
+def _why_not_cuda() -> str:
+    if torch.version.cuda and not nvidia_driver():
+        return "no NVIDIA driver found"
+    return "no CUDA device found"
 
 
 def _instead(kind: str, failed: Mapping[str, str]) -> str:

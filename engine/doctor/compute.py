@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from engine.doctor.report import Finding, Part
 from engine.models.progress import megabytes
 
-_DEVICES: Final = Path("/sys/bus/pci/devices")
-_NVIDIA: Final = "0x10de"
-_DISPLAYS: Final = "0x03"  # the PCI class of graphics cards
 _LITTLE: Final = 1_000_000_000
 
 
@@ -66,23 +60,6 @@ def memory_part(total: int, available: int) -> Part:
     return Part("memory", (line,), {"total": total, "available": available}, findings)
 
 
-def nvidia_cards(devices: Path = _DEVICES) -> int:
-    """How many NVIDIA GPUs the kernel of Linux sees, with a driver or without one."""
-    return sum(
-        _first_word(device / "vendor") == _NVIDIA and _first_word(device / "class").startswith(_DISPLAYS)
-        for device in devices.glob("*")
-    )
-
-
-def nvidia_driver() -> bool:
-    """Whether the library of NVIDIA's driver can be loaded."""
-    try:
-        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-    except OSError:
-        return False
-    return True
-
-
 def _device_findings(found: Mapping[str, Any], cards: int, driver: bool) -> Iterator[Finding]:
     if found["missing"]:
         yield Finding(
@@ -125,10 +102,3 @@ def _instructions(x86: bool, lanes: int, *, vnni: bool, lacks: tuple[str, ...]) 
     if not x86:
         return "64-bit ARM"
     return f"{'AVX-512' if lanes == 16 else 'AVX2, FMA, F16C'}{', VNNI' if vnni else ''}"
-
-
-def _first_word(file: Path) -> str:
-    try:
-        return file.read_text(encoding="ascii").strip()
-    except OSError:
-        return ""

@@ -70,9 +70,7 @@ def test_a_device_that_fails_in_an_answer_moves_the_model_and_says_to_ask_again(
     assert model is not None
     monkeypatch.setattr(type(model.runner), "decode", _broken)
     object.__setattr__(model.info, "device", "cuda")
-    with pytest.raises(
-        DeviceFailed, match=r"GPU failed \(CUDA error: an illegal memory access .*\); .* ask again"
-    ):
+    with pytest.raises(DeviceFailed, match=r"GPU failed \(CUDA error: an illegal memory access .*\); .* ask again"):
         ask(engine)
     monkeypatch.undo()
     assert engine.info is not None
@@ -115,3 +113,14 @@ def test_a_device_that_was_asked_for_and_failed_is_named_and_its_dtype_is_droppe
     choice = choose_device(EngineConfig(device="cuda", dtype="nf4"), failed=faults.known)
     assert (choice.device.type, choice.format.name) == ("cpu", "int4")
     assert choice.reason.endswith("the GPU failed: CUDA error: unspecified launch failure")
+
+
+@pytest.mark.parametrize(("driver", "reason"), [(False, "no NVIDIA driver found"), (True, "no CUDA device found")])
+def test_a_build_for_cuda_without_a_gpu_or_its_driver_computes_on_the_processor_and_says_why(
+    monkeypatch: pytest.MonkeyPatch, driver: bool, reason: str
+) -> None:
+    monkeypatch.setattr(torch.version, "cuda", "12.8")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr("engine.device.nvidia_driver", lambda: driver)
+    chosen = choose_device(EngineConfig())
+    assert (chosen.device.type, chosen.reason.split(" · ")[-1]) == ("cpu", reason)

@@ -11,11 +11,12 @@ import pytest
 
 from engine.doctor import children
 from engine.doctor.children import look
-from engine.doctor.compute import device_part, memory_part, nvidia_cards
+from engine.doctor.compute import device_part, memory_part
 from engine.doctor.libraries import libraries_part
 from engine.doctor.places import Place, keyring_part, places_part
 from engine.doctor.program import Installation, installation
 from engine.doctor.report import Finding, Part, as_text, is_well, without_home
+from engine.nvidia import nvidia_cards
 
 DEBIAN = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\n'
 CHECKOUT = Installation("checkout", Path("/src/loquat"))
