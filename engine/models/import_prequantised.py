@@ -73,10 +73,9 @@ def scheme_of(source: Path, config: Mapping[str, Any]) -> Scheme | None:
         return None
     method = _method(said) if isinstance(said, dict) else ""
     if method not in SCHEMES:
-        known = "as GPTQ, AWQ or bitsandbytes"
         raise UnsupportedModel(
             f"The model {source.name} is quantised by {method or 'an unknown method'}, which is not supported; "
-            f"get it {known}, unquantised, or as a GGUF."
+            "get it as GPTQ, AWQ or bitsandbytes, unquantised, or as a GGUF."
         )
     return Scheme(method, said)
 
@@ -154,7 +153,7 @@ def read_checkpoint(tensors: StoredTensors, scheme: Scheme, config: Mapping[str,
     """
     try:
         quantised = SCHEMES[scheme.method](tensors, scheme.config)
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         sentence = f"What {tensors.label} says of its quantisation makes no sense; get the model again."
         raise BadModelFile(sentence, repr(error)) from error
     if not quantised:
@@ -162,9 +161,12 @@ def read_checkpoint(tensors: StoredTensors, scheme: Scheme, config: Mapping[str,
             f"The model {tensors.label} says that it is quantised by {scheme.method}, and none of its weights is; "
             "get the model again."
         )
-    parts = frozenset[str]().union(*(weight.parts for weight in quantised))
+    for weight in quantised:
+        if min(weight.shape) < 1:
+            raise tensors.misfit(weight.name, str(weight.shape))
+    taken = frozenset[str]().union(*({weight.name, *weight.parts} for weight in quantised))
     plain = [
-        Plain(tensors, name) for name, entry in tensors.entries.items() if name not in parts and entry.dtype in FLOATS
+        Plain(tensors, name) for name, entry in tensors.entries.items() if name not in taken and entry.dtype in FLOATS
     ]
     sixteen = "float16" if str(config.get("dtype") or config.get("torch_dtype")) == "float16" else "bfloat16"
     made = QuantisedCheckpoint(quantised, plain, sixteen)

@@ -64,7 +64,7 @@ class StoredTensors:
         fits = len(entry.shape) == len(sizes)
         fits = fits and all(size in (None, held) for size, held in zip(sizes, entry.shape, strict=True))
         if not fits or entry.dtype not in dtypes:
-            raise self.misfit(name, f"{entry.dtype} {entry.shape}, expected {dtypes} {sizes}")
+            raise self.misfit(name, f"{entry} != {dtypes} {sizes}")
         return entry
 
     def misfit(self, name: str, detail: str) -> BadModelFile:

@@ -33,7 +33,7 @@ def read_awq(tensors: StoredTensors, config: Mapping[str, Any]) -> list[Prequant
         UnsupportedModel: It is stored in another layout or number of bits, or scales activations as well.
         BadModelFile: A part is missing, or they do not fit each other.
     """
-    variant = str(config.get("version") or config.get("format") or "gemm").lower()
+    variant = str(config.get("version") or config.get("checkpoint_format") or config.get("format") or "gemm").lower()
     bits = config.get("bits", config.get("w_bit", _BITS))
     if variant != "gemm" or bits != _BITS:
         raise UnsupportedModel(

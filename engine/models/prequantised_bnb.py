@@ -90,7 +90,7 @@ def _in_4_bits(tensors: StoredTensors, name: str) -> Prequantised:
     stored = tensors.entry(name, _STORAGE, (None,) * len(tensors.entries[name].shape if name in tensors else ()))
     blocks = -(-count // state.block)
     if stored.nbytes != -(-count // 2):
-        raise tensors.misfit(name, f"{stored.nbytes} bytes for {count} codes")
+        raise tensors.misfit(name, f"{stored} != {count} / 2")
     tensors.entry(f"{name}.quant_map", ("F32",), (16,))
     parts = [name, state_name, f"{name}.quant_map", f"{name}.absmax"]
     if tensors.entry(f"{name}.absmax", ("F32", "U8"), (blocks,)).dtype == "U8":

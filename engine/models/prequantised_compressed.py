@@ -106,7 +106,7 @@ def _check_zeros(tensors: StoredTensors, name: str, shape: tuple[int, int], bits
     if stored.dtype == "I32":
         tensors.entry(name, ("I32",), (-(-shape[0] * bits // 32), shape[1]))
     elif stored.dtype != "I8" or stored.elements not in (shape[1], shape[0] * shape[1]):
-        raise tensors.misfit(name, f"{stored.dtype} {stored.shape} for {shape}")
+        raise tensors.misfit(name, f"{stored} != {shape}")
 
 
 def _packed_shape(tensors: StoredTensors, prefix: str, codes: str) -> tuple[tuple[int, int], int]:
@@ -116,7 +116,7 @@ def _packed_shape(tensors: StoredTensors, prefix: str, codes: str) -> tuple[tupl
     words = tensors.entry(codes, ("I32",), (rows, None)).shape[1]
     bits = next((bits for bits in _BITS if words == -(-columns * bits // 32)), 0)
     if not bits or columns < 1:
-        raise tensors.misfit(codes, f"{words} words a row for {columns} columns, in 4 or 8 bits")
+        raise tensors.misfit(codes, f"{words} != {columns} / 8, {columns} / 4")
     return (rows, columns), bits
 
 
@@ -124,7 +124,7 @@ def _group_count(tensors: StoredTensors, name: str, shape: tuple[int, int]) -> i
     stored = tensors.entry(name, tuple(FLOATS), (None,) * len(tensors.entries[name].shape if name in tensors else ()))
     groups = 1 if stored.elements == 1 else stored.elements // shape[0]
     if stored.elements not in (1, shape[0] * groups) or not groups:
-        raise tensors.misfit(name, f"{stored.shape} for {shape}")
+        raise tensors.misfit(name, f"{stored} != {shape}")
     if shape[1] % groups:
         raise BadModelFile(
             f"The model {tensors.label} has {groups} groups in rows of {shape[1]} ({name}), which do not fit; "

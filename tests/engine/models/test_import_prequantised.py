@@ -347,6 +347,22 @@ def test_a_matrix_of_another_size_than_the_architecture_has(source: Path, tmp_pa
     assert "is of the architecture llama" in refused(made, source, tmp_path)
 
 
+@pytest.mark.parametrize("make", [gptq, awq, compressed, bnb_8bit])
+def test_matrices_of_nothing(make: Callable[[Path], Made], source: Path, tmp_path: Path) -> None:
+    made = make(source)
+    for name in [name for name in made.tensors if name.startswith(f"{DOWN}.") and not name.endswith("_format")]:
+        made.tensors[name] = made.tensors[name][:0]
+    refused(made, source, tmp_path)
+
+
+def test_a_weight_that_is_there_twice_is_taken_quantised(source: Path, tmp_path: Path) -> None:
+    made = gptq(source)
+    made.tensors[f"{DOWN}.weight"] = torch.zeros(64, 128)
+    run_import(made.write(source, tmp_path / "tiny"), tmp_path / "model")
+    ours = load_file(tmp_path / "model" / "model.safetensors")
+    assert torch.equal(ours[f"{DOWN}.weight"], made.floats[f"{DOWN}.weight"])
+
+
 @pytest.mark.parametrize("group", [-1, 4, 2**31 - 1])
 def test_groups_that_are_not_there(group: int, source: Path, tmp_path: Path) -> None:
     made = gptq(source)
