@@ -76,7 +76,9 @@ class ModelShelf(QObject):
         if self._reads_catalogue:
             return
         self._reads_catalogue = True
-        self.jobs.run(("models", "catalogue", "--json"), self._catalogue_read, self._catalogue_failed)
+        info = self._chats.model.info
+        freed = ("--freed", str(info.weight_bytes)) if info is not None and info.weight_bytes else ()
+        self.jobs.run(("models", "catalogue", *freed, "--json"), self._catalogue_read, self._catalogue_failed)
 
     def close(self) -> None:
         """End the commands: downloads are paused. At the end of the program."""

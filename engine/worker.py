@@ -11,7 +11,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from engine.chat import ChatRequest, Message, RequestHandle, after_reply
@@ -109,11 +108,6 @@ class Worker:
         """
         handle = self._handle("load")
         return self._put(handle, lambda: self._load(handle, name, config), between=False)
-
-    def add_model(self, source: Path, config: EngineConfig | None = None) -> RequestHandle:
-        """Import a GGUF file or a folder with safetensors, then load it; `config` as in `load`."""
-        handle = self._handle("add")
-        return self._put(handle, lambda: self._add(handle, source, config), between=False)
 
     def list_models(self) -> RequestHandle:
         """Say which models are on this machine: `ModelsListed`."""
@@ -256,12 +250,6 @@ class Worker:
         from engine.models.prepare import prepare
 
         steps = prepare(self._registry(), name, handle)
-        entry: ModelEntry = yield from as_events(handle, steps)
-        yield from self._load_entry(handle, entry)
-
-    def _add(self, handle: RequestHandle, source: Path, config: EngineConfig | None) -> Iterator[Event]:
-        self._config = config or self._config
-        steps = self._registry().add(source, handle)
         entry: ModelEntry = yield from as_events(handle, steps)
         yield from self._load_entry(handle, entry)
 

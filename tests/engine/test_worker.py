@@ -12,7 +12,7 @@ import torch
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.commands import Command, CommandQueue, Idle
 from engine.config import EngineConfig, SamplingParams
-from engine.errors import BadModelFile, BadRequest, Cancelled, ModelNotFound
+from engine.errors import BadRequest, Cancelled, ModelNotFound
 from engine.events import (
     UPGRADE,
     Checked,
@@ -265,16 +265,6 @@ def test_a_model_that_is_not_known_is_a_sentence(loquat_home):
         failed = running.until(Failed)[-1]
     assert isinstance(failed.error, ModelNotFound)
     assert "nothing-of-that-name" in failed.error.sentence
-
-
-def test_a_file_that_is_no_model_is_a_sentence_and_leaves_nothing(loquat_home, tmp_path):
-    file = tmp_path / "holiday.gguf"
-    file.write_bytes(b"not a model at all")
-    with Running(loquat_home) as running:
-        running.worker.add_model(file)
-        failed = running.until(Failed)[-1]
-    assert isinstance(failed.error, BadModelFile)
-    assert not [p for p in loquat_home.models.rglob("*") if p.is_file() and p.suffix == ".safetensors"]
 
 
 def test_a_load_cancelled_early_is_silent(loquat_home):

@@ -93,7 +93,7 @@ def _of_offer(offer: ModelOffer, source: Source | None) -> tuple[Fact, ...]:
     downloaded = translate("model_facts", "{count} times in the last month").format(count=words.count(offer.downloads))
     rows = (
         Fact(translate("model_facts", "On this machine"), _verdict(fit), "warning" if fit.kind == "no" else "text"),
-        Fact(translate("model_facts", "Speed"), model_words.speed(fit) if offer.complete and fit.kind != "no" else ""),
+        Fact(translate("model_facts", "Speed"), _speed(fit) if offer.complete and fit.kind != "no" else ""),
         Fact(translate("model_facts", "Disk"), _disk(source)),
         Fact(translate("model_facts", "Size"), _parameters(offer)),
         Fact(translate("model_facts", "Family"), offer.family),
@@ -106,6 +106,14 @@ def _of_offer(offer: ModelOffer, source: Source | None) -> tuple[Fact, ...]:
 
 def _verdict(fit: Fit) -> str:
     said = model_words.fit(fit)
+    return _with_reason(said, fit) if fit.kind == "no" else said
+
+
+def _speed(fit: Fit) -> str:
+    return _with_reason(model_words.speed(fit), fit)
+
+
+def _with_reason(said: str, fit: Fit) -> str:
     return as_one_text((f"{said}." if fit.reason and said else said, translated(fit.reason)))
 
 
