@@ -121,6 +121,7 @@ class Tester(QObject):
         composer, session = self._desktop.window.composer, self._session()
         pieces: list[float] = []
         session.text_appended.connect(lambda _, text: pieces.append(time.perf_counter()) if text else None)
+        self._said.clear()  # what was told before has nothing to do with it
         composer.editor.setPlainText(question)
         asked = time.perf_counter()
         composer.button.click()
