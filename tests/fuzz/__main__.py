@@ -14,7 +14,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-TARGETS = ("gguf", "safetensors")
+TARGETS = ("gguf", "parts", "safetensors")
 SLACK_S = 120.0  # for imports and the first reading of the seeds, on a busy machine
 
 

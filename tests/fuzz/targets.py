@@ -64,7 +64,18 @@ def read_safetensors(path: Path) -> None:
 
 def gguf_seeds(folder: Path) -> list[bytes]:
     """A model of each kind of tokenizer and some architectures, a few kilobytes each, and a file of every value."""
-    return [*(_model(folder / f"{name}.gguf", name) for name in MODELS), _values(folder / "values.gguf")]
+    for name in MODELS:
+        _model(folder / f"{name}.gguf", name)
+    _values(folder / "values.gguf")
+    return [(folder / f"{name}.gguf").read_bytes() for name in (*MODELS, "values")]
+
+
+def parts_seeds(folder: Path) -> list[bytes]:
+    """The second of two parts of some models; the first of one of them lies beside it."""
+    for name in IN_PARTS:
+        _model(folder / f"{name}.gguf", name, tensors_per_part=7)
+    (folder / f"{IN_PARTS[0]}-00001-of-00002.gguf").rename(folder / PARTS[0])
+    return [(folder / f"{name}-00002-of-00002.gguf").read_bytes() for name in IN_PARTS]
 
 
 def safetensors_seeds(folder: Path) -> list[bytes]:
@@ -74,14 +85,17 @@ def safetensors_seeds(folder: Path) -> list[bytes]:
     return [save(tensors, {"format": "pt"}), save({**tensors, "ids": np.arange(5), "one": np.float64(1.0)[None]})]
 
 
+IN_PARTS = ("llama", "qwen2", "gemma2")
+PARTS = ("model-00001-of-00002.gguf", "model-00002-of-00002.gguf")
 TARGETS = {
+    "parts": Target(PARTS[1], read_gguf, mutate_gguf, parts_seeds),
     "gguf": Target("fuzzed.gguf", read_gguf, mutate_gguf, gguf_seeds),
     "safetensors": Target("model.safetensors", read_safetensors, mutate_safetensors, safetensors_seeds),
 }
 
 
-def _model(path: Path, arch: str) -> bytes:
-    writer = gguf.GGUFWriter(path, arch)
+def _model(path: Path, arch: str, tensors_per_part: int = 0) -> None:
+    writer = gguf.GGUFWriter(path, arch, split_max_tensors=tensors_per_part)
     writer.add_context_length(64)
     writer.add_embedding_length(HIDDEN)
     writer.add_block_count(1)
@@ -95,7 +109,7 @@ def _model(path: Path, arch: str) -> bytes:
     _tokenizer(writer, sentencepiece=arch in ("llama", "gemma2", "gemma3"))
     for name, shape in _tensors(arch).items():
         _add(writer, name, np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape))
-    return _close(writer, path)
+    _close(writer)
 
 
 def _tokenizer(writer: gguf.GGUFWriter, sentencepiece: bool) -> None:
@@ -138,7 +152,7 @@ def _add(writer: gguf.GGUFWriter, name: str, values: np.ndarray) -> None:
         writer.add_tensor(name, quantize(values, packing), raw_dtype=packing)
 
 
-def _values(path: Path) -> bytes:
+def _values(path: Path) -> None:
     writer = gguf.GGUFWriter(path, "llama")
     for kind in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float32", "float64"):
         getattr(writer, f"add_{kind}")(f"a.{kind}", 7)
@@ -147,12 +161,11 @@ def _values(path: Path) -> bytes:
     writer.add_array("a.strings", ["", "ab", "→"])
     writer.add_array("a.numbers", [3, -1, 2])
     writer.add_tensor("v", np.ones(32, np.float32))
-    return _close(writer, path)
+    _close(writer)
 
 
-def _close(writer: gguf.GGUFWriter, path: Path) -> bytes:
+def _close(writer: gguf.GGUFWriter) -> None:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path.read_bytes()

@@ -37,7 +37,7 @@ PROMPTS = (
     # Longer than the window of 512 that most layers see.
     "The sea was calm that morning, and the boats went out one after the other. " * 36 + "In the evening",
 )
-NEW_TOKENS = 20
+NEW_TOKENS = 12
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]
 
