@@ -126,7 +126,9 @@ class _Reader(QTextBrowser):
     def show_text(self, text: str) -> None:
         """Show Markdown from its beginning."""
         self.document().setDefaultStyleSheet(self._style())
-        self.setHtml(f"<body>{self._markdown.render(text)}</body>")
+        # A line's height is a share of what stands in it: a picture would have half its own below it.
+        drawn = self._markdown.render(text).replace("<p><img", '<p style="line-height: 100%"><img')
+        self.setHtml(f"<body>{drawn}</body>")
         self.verticalScrollBar().setValue(0)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: ANN401 - what Qt's signature says
@@ -148,4 +150,4 @@ class _Reader(QTextBrowser):
         size = body.pixelSize() if body.pixelSize() > 0 else round(body.pointSizeF() * 4 / 3)
         colours = {name: self._theme.color(name).name() for name in ("text", "muted", "code", "link")}
         mono = self._theme.font("code").family()
-        return _STYLE.format(h1=round(1.5 * size), h2=round(1.15 * size), mono=mono, **colours)
+        return _STYLE.format(h1=round(1.4 * size), h2=round(1.15 * size), mono=mono, **colours)
