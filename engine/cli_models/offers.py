@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from engine.cli_models.shown import count
-from engine.hub.client import Hub
+from engine.errors import BadModelFile
+from engine.formats import WEIGHTS
 from engine.hub.get import needs_acceptance
 from engine.hub.plan import Unfinished
 from engine.hub.selection import Selection, Variant
 from engine.hub.values import Found, Repository
+from engine.models.fit import Fit, Here, disk_bytes, fit_size
+from engine.models.foretold import file_type
 from engine.models.progress import megabytes
 
 Offer = Mapping[str, Any]
+_FLOATS: Final = "BF16"
 
 
-def found_offer(hit: Found, page: str) -> Offer:
-    """A hit of a search."""
+def found_offer(hit: Found, page: str, here: Here) -> Offer:
+    """A hit of a search, with what is foretold of it from its size."""
     return {
         "repo": hit.id,
         "label": hit.id,
@@ -30,11 +35,23 @@ def found_offer(hit: Found, page: str) -> Offer:
         "likes": hit.likes,
         "updated": hit.updated,
         "gguf": hit.gguf,
+        "sources": [{"weights": "", "fit": dataclasses.asdict(foretold(here, hit.parameters))}],
     }
 
 
-def repository_offer(repository: Repository, hub: Hub, chosen: Selection | None, found: Sequence[Variant]) -> Offer:
+def foretold(here: Here, parameters: int, architecture: str = "", context: int = 0, file: str = "") -> Fit:
+    """What is foretold of a model of which the hub tells little; `file` is a GGUF file's name, or empty."""
+    try:
+        return fit_size(parameters, here, architecture=architecture, context=context, stored=file_type(file))
+    except BadModelFile:  # a format that nothing is known of
+        return Fit()
+
+
+def repository_offer(
+    repository: Repository, page: str, chosen: Selection | None, found: Sequence[Variant], here: Here
+) -> Offer:
     """A repository, with what would be downloaded of it, and what else could be."""
+    formed = {"sources": _sources(repository, chosen, here)} if chosen and chosen.kind == "safetensors" else {}
     return {
         "repo": repository.id,
         "label": repository.id,
@@ -43,15 +60,34 @@ def repository_offer(repository: Repository, hub: Hub, chosen: Selection | None,
         "architecture": repository.architecture,
         "context": repository.context,
         "licence": repository.licence,
-        "licence_url": repository.licence_link or hub.page(repository.id),
+        "licence_url": repository.licence_link or page,
         "accept": needs_acceptance(repository.licence, repository.gated),
         "gated": repository.gated,
         "downloads": repository.downloads,
         "likes": repository.likes,
         "updated": repository.updated,
         "chosen": _chosen(chosen),
-        "variants": [{"name": one.name, "file": one.files[0].path, "nbytes": one.nbytes} for one in found],
+        "variants": [_variant(repository, one, here) for one in found],
+        **formed,
     }
+
+
+def _variant(repository: Repository, variant: Variant, here: Here) -> Offer:
+    file = variant.files[0].path
+    about = {"name": variant.name, "file": file, "nbytes": variant.nbytes}
+    disk = disk_bytes(repository.parameters, variant.nbytes, "")
+    return {**about, "disk": disk, "fit": dataclasses.asdict(_fit(repository, here, file))}
+
+
+def _sources(repository: Repository, chosen: Selection, here: Here) -> list[Offer]:
+    """What the weights of a folder can be turned into."""
+    fit = dataclasses.asdict(_fit(repository, here))
+    disk = disk_bytes(repository.parameters, chosen.nbytes, _FLOATS)
+    return [{"weights": weights, "nbytes": chosen.nbytes, "disk": disk, "fit": fit} for weights in WEIGHTS]
+
+
+def _fit(repository: Repository, here: Here, file: str = "") -> Fit:
+    return foretold(here, repository.parameters, repository.architecture, repository.context, file)
 
 
 def download_object(begun: Unfinished, reference: str) -> dict[str, Any]:
@@ -75,21 +111,40 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def found_rows(hits: Sequence[Found]) -> list[Sequence[str]]:
+def verdict(fit: Fit) -> str:
+    """Whether a model has room, for people."""
+    if fit.kind in ("no", "unknown"):
+        return f"does not fit: {fit.reason.rstrip('.')}" if fit.kind == "no" else "not known"
+    return f"{'fits' if fit.kind == 'fits' else 'smaller context'}, {fit.context:,} tokens"
+
+
+def speed(fit: Fit) -> str:
+    """How fast it would be, for people; with a question mark where this machine was never measured."""
+    if fit.tokens_per_s is None or fit.kind == "no":
+        return "-"
+    return f"{'' if fit.measured else '? '}{fit.tokens_per_s:.0f} tok/s, {fit.ttft_s or 0:.1f} s"
+
+
+def found_rows(hits: Sequence[Found], here: Here) -> list[Sequence[str]]:
     """Hits for people."""
-    head = ("REPOSITORY", "PARAMETERS", "LICENCE", "DOWNLOADS", "UPDATED")
-    rows = ((hit.id, _parameters(hit.parameters), _licence(hit), str(hit.downloads), hit.updated) for hit in hits)
-    return [head, *rows]
+    head = ("REPOSITORY", "PARAMETERS", "ON THIS MACHINE", "SPEED", "LICENCE", "DOWNLOADS")
+    return [head, *(_found_row(hit, foretold(here, hit.parameters)) for hit in hits)]
 
 
-def repository_text(repository: Repository, hub: Hub, chosen: Selection, found: Sequence[Variant]) -> str:
+def _found_row(hit: Found, fit: Fit) -> tuple[str, ...]:
+    return hit.id, _parameters(hit.parameters), verdict(fit), speed(fit), _licence(hit), str(hit.downloads)
+
+
+def repository_text(repository: Repository, page: str, chosen: Selection, found: Sequence[Variant], here: Here) -> str:
     """A repository for people."""
+    fit = _fit(repository, here, chosen.files[0].name if chosen.kind == "gguf" else "")
     lines = [
-        f"{repository.id} at {repository.revision[:12]}, {hub.page(repository.id)}",
+        f"{repository.id} at {repository.revision[:12]}, {page}",
         f"Licence: {repository.licence or 'not told'}{', asks to be accepted on its page' if repository.gated else ''}",
         f"Parameters: {_parameters(repository.parameters)}",
         f"Would be downloaded: {len(chosen.files)} files, {megabytes(chosen.nbytes)}"
         f"{f' ({chosen.variant})' if chosen.variant else ''}",
+        f"On this machine: {verdict(fit)}; {speed(fit)}",
     ]
     if found:
         lines.append("GGUF variants, each to be had as OWNER/NAME:VARIANT:")

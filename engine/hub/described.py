@@ -42,7 +42,8 @@ def repository(info: ModelInfo) -> Repository:
         licence_link=_text(about.get("license_link")),
         gated=bool(info.gated),
         parameters=_parameters(info),
-        architecture=_architecture(info),
+        architecture=_text(_mapping(info.config).get("model_type")),
+        gguf_architecture=_text(_mapping(info.gguf).get("architecture")),
         context=_count(_mapping(info.gguf).get("context_length")),
         base=_base(about),
         downloads=_count(info.downloads),
@@ -94,10 +95,6 @@ def _licence(info: ModelInfo) -> str:
 
 def _parameters(info: ModelInfo) -> int:
     return _count(getattr(info.safetensors, "total", 0)) or _count(_mapping(info.gguf).get("total"))
-
-
-def _architecture(info: ModelInfo) -> str:
-    return _text(_mapping(info.config).get("model_type")) or _text(_mapping(info.gguf).get("architecture"))
 
 
 def _base(about: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ registry whole or not at all, and the next run goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Container, Generator
 from dataclasses import replace
 
 from engine.chat import RequestHandle
@@ -21,6 +21,7 @@ from engine.hub.values import HubFailure, Repository
 from engine.hub.wanted import Candidate, Wanted, candidates
 from engine.models.adapters import add_adapter
 from engine.models.files import need_room, os_errors
+from engine.models.gguf_config import ARCHITECTURES
 from engine.models.progress import Step
 from engine.models.registry import ModelEntry, Registry
 
@@ -123,6 +124,7 @@ class _Getting:
             raise gated(hub.endpoint, candidate.reference, with_token=False)
         selection = choose(repository, candidate.reference.wish)
         self._see_kind(selection.kind, repository.id, repository.base)
+        _see_architecture(repository, selection)
         _agree(selection, candidate)
         if not self._wanted.accepted:
             _see_licence(hub, repository, candidate)
@@ -190,6 +192,26 @@ class _Getting:
         entry = self._registry.find(self._wanted.base)
         add_adapter(entry.folder, begun.files, begun.plan.name or None)
         return self._registry.find(entry.name)
+
+
+def _see_architecture(repository: Repository, selection: Selection) -> None:
+    """Refuse what the import would refuse, before gigabytes come, as far as the hub tells it."""
+    known: Container[str] = ()
+    named = repository.gguf_architecture if selection.kind == "gguf" else repository.architecture
+    if named and selection.kind == "gguf":
+        known = ARCHITECTURES
+    elif named and selection.kind == "safetensors":
+        # Imported here: it takes seconds; the import after the download needs it anyway.
+        from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES  # noqa: PLC0415
+
+        known = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    else:
+        return
+    if named not in known:
+        raise HubFailure(
+            "unsupported",
+            f"The model {repository.id} is of the architecture {named}, which is not supported; get another model.",
+        )
 
 
 def _agree(selection: Selection, candidate: Candidate) -> None:

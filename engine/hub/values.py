@@ -69,6 +69,7 @@ class Repository:
         gated: Whether its owner gives it only to those who accepted terms on its page.
         parameters: Number of weights; 0 where the hub does not know.
         architecture: `model_type` of its config.json; empty where the hub does not know.
+        gguf_architecture: As its GGUF files have it; empty where the hub does not know.
         context: Most tokens of a conversation; 0 where the hub does not know.
         base: The model that this one is an adapter for; empty for a model of its own.
         downloads: In the last month.
@@ -84,6 +85,7 @@ class Repository:
     gated: bool = False
     parameters: int = 0
     architecture: str = ""
+    gguf_architecture: str = ""
     context: int = 0
     base: str = ""
     downloads: int = 0

@@ -100,12 +100,6 @@ def _offered(entry: CatalogueEntry, source: HubSource, wanted: Wanted) -> Candid
 
 
 def _ordered(entry: CatalogueEntry, weights: str) -> Sequence[HubSource]:
-    """The sources; if more than 4 bits are asked for, those first that have more."""
-    if weights not in ("int8", "none"):
-        return entry.sources
-    return sorted(entry.sources, key=lambda source: source.format == "gguf" and not _fine(source, weights))
-
-
-def _fine(source: HubSource, weights: str) -> bool:
-    path = source.files[0].path.upper()
-    return "F16" in path or "F32" in path or (weights == "int8" and "Q8_0" in path)
+    """The sources; if more than 4 bits are asked for, those alone that have more, where there are any."""
+    floats = [source for source in entry.sources if source.format == "safetensors"]
+    return floats if floats and weights in ("int8", "none") else entry.sources

@@ -292,3 +292,31 @@ def test_an_adapter_is_added_to_the_model_it_is_for(loquat_home: Paths, stand_in
     (adapter,) = Registry(loquat_home.models).find("llama-chat").choices.adapters
     assert adapter.on
     assert not (loquat_home.models / DOWNLOADS).exists()
+
+
+def test_an_architecture_that_is_not_supported_is_refused_before_anything_is_fetched(
+    loquat_home: Paths, stand_in: StandIn, capsys: Output
+) -> None:
+    stand_in.repos[REPO].about["config"] = {"model_type": "rwkv99"}
+    stand_in.repos["org/gguf"] = single({"x-Q4_0.gguf": b"GGUF" * 3000}, about={"gguf": {"architecture": "bert"}})
+    for reference, architecture in ((REPO, "rwkv99"), ("org/gguf", "bert")):
+        failed = said(loquat_home, capsys, "get", reference)[1]
+        assert failed["kind"] == "unsupported" and f"architecture {architecture}" in failed["sentence"]
+    assert not [path for path in stand_in.paths() if "/resolve/" in path]
+
+
+def test_search_and_show_foretell_what_fits(loquat_home: Paths, stand_in: StandIn, capsys: Output) -> None:
+    known = {"safetensors": {"total": 360_000_000, "parameters": {}}, "config": {"model_type": "llama"}}
+    stand_in.repos[REPO].about |= known
+    huge = {"gguf": {"total": 70 * 10**12, "architecture": "llama"}}
+    stand_in.repos["org/huge-GGUF"] = single({"huge-Q4_K_M.gguf": b"0" * 9000, "huge-IQ1_S.gguf": b"0"}, about=huge)
+    found = said(loquat_home, capsys, "search", "")[1]["models"]
+    assert [each["sources"][0]["fit"]["kind"] for each in found] == ["fits", "no"]
+    (offer,) = said(loquat_home, capsys, "show", REPO)[1]["models"]
+    assert [each["weights"] for each in offer["sources"]] == ["int4", "int8", "none"]
+    assert offer["sources"][0]["disk"] == offer["chosen"]["nbytes"] + 360_000_000
+    (offer,) = said(loquat_home, capsys, "show", "org/huge-GGUF")[1]["models"]
+    assert "sources" not in offer and offer["chosen"]["variant"] == "Q4_K_M"
+    assert {each["name"]: each["fit"]["kind"] for each in offer["variants"]} == {"Q4_K_M": "no", "IQ1_S": "no"}
+    assert run(["show", "org/huge-GGUF"], loquat_home) == 0
+    assert "On this machine: does not fit" in capsys.readouterr().out
