@@ -12,6 +12,7 @@ from engine.explain.profile import MachineProfile
 from engine.explain.trace import MemoryState, TurnTrace
 from engine.models.choices import AdapterChoice
 from engine.stats import TurnStats
+from engine.templates.checked import Finding
 from engine.templates.plain import TemplateKind
 from engine.tools import ToolStyle
 
@@ -237,6 +238,8 @@ class InstalledModel:
         adapters: LoRA adapters that were added to it.
         draft: The name of its draft model; empty for none.
         plain_template: Whether it has no chat template of its own and Loquat's plain one is used.
+        template: With which template its chats are written; "none" for a base model with which no chat is possible yet.
+        findings: What a check of its template and tokenizer found, the serious ones first; see `loquat models check`.
     """
 
     name: str
@@ -254,6 +257,8 @@ class InstalledModel:
     adapters: tuple[AdapterChoice, ...] = ()
     draft: str = ""
     plain_template: bool = False
+    template: TemplateKind = TemplateKind.OWN
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from gguf.constants import GGMLQuantizationType
 
 from engine.chat import RequestHandle
+from engine.errors import BadModelFile
 from engine.events import LoadStage
 from engine.formats import SMALL_MODEL
 from engine.kernels.sources import GgufSource
@@ -75,12 +76,24 @@ def import_gguf(
         # The weights as they are, and at most one byte each in packed form.
         numbers = sum(weight.elements for weight in stored)
         need_room(folder, numbers * (ITEM_BYTES[FILE_DTYPES[dtype]] + 1), f"import {label}")
+        _check_rows(file, config)
         _write_tokenizer(file, folder, handle)
         _write_configs(file.metadata, config, dtype, folder)
         stop_if_cancelled(handle)
         yield from write_weights([(weight, dtype) for weight in stored], folder, label, handle)
         yield from pack_weights(GgufSource(stored), config, folder, label, handle, weights=weights)
         return Imported(config["model_type"], numbers, file.metadata.text("general.name", ""))
+
+
+def _check_rows(file: GgufFile, config: Config) -> None:
+    """Every token must be a row of the embedding, or the model fails in the middle of an answer."""
+    metadata, rows = file.metadata, config["vocab_size"]
+    tokens = len(metadata.strings(TOKENS)) if TOKENS in metadata else 0
+    if tokens > rows:
+        raise BadModelFile(
+            f"The tokenizer and the weights in {metadata.file_name} do not belong together; get the file again.",
+            f"{tokens} tokens, {rows} rows",
+        )
 
 
 def _write_tokenizer(file: GgufFile, folder: Path, handle: RequestHandle) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from engine.errors import BadModelFile
 from engine.events import InstalledModel
-from engine.models.model_folder import CONFIG, read_object
+from engine.models.model_folder import CONFIG, TEMPLATE, read_object
 from engine.models.registry import ModelEntry
+from engine.templates.checked import Finding, read_check
+from engine.templates.plain import TemplateKind
 
 
 def listed(entries: Sequence[ModelEntry]) -> tuple[InstalledModel, ...]:
@@ -16,6 +18,7 @@ def listed(entries: Sequence[ModelEntry]) -> tuple[InstalledModel, ...]:
 
 
 def _listed(entry: ModelEntry) -> InstalledModel:
+    template, findings = _chat(entry)
     return InstalledModel(
         name=entry.name,
         label=entry.label,
@@ -31,7 +34,18 @@ def _listed(entry: ModelEntry) -> InstalledModel:
         adapters=entry.choices.adapters,
         draft=entry.choices.draft,
         plain_template=entry.choices.plain_template,
+        template=template,
+        findings=findings,
     )
+
+
+def _chat(entry: ModelEntry) -> tuple[TemplateKind, tuple[Finding, ...]]:
+    """With which template chats are written, and what the last check found; one imported before checks has none."""
+    if (check := read_check(entry.folder)) is not None:
+        return check.template, check.findings
+    if entry.choices.plain_template:
+        return TemplateKind.PLAIN, ()
+    return TemplateKind.OWN if (entry.folder / TEMPLATE).is_file() else TemplateKind.NONE, ()
 
 
 def _context(entry: ModelEntry) -> int:

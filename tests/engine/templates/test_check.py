@@ -13,6 +13,7 @@ from engine.chat import ChatRequest, Message, RequestHandle
 from engine.cli_models import run
 from engine.errors import BadModelFile, BadRequest
 from engine.models.choices import ModelChoices, read_choices, write_choices
+from engine.models.listing import listed
 from engine.models.registry import Registry
 from engine.paths import Paths
 from engine.prompt import PromptBuilder, load_prompt_builder
@@ -232,7 +233,7 @@ def test_a_gguf_file_whose_tokenizer_has_too_many_tokens_is_refused_at_import(
     file = write_gguf(
         source, tmp_path / "tiny.gguf", tokenizer=lambda writer, size: byte_level(source)(writer, size + 9)
     )
-    with pytest.raises(BadModelFile, match=r"tokens up to 308, and the weights know 300"):
+    with pytest.raises(BadModelFile, match=r"in tiny.gguf do not belong together"):
         finish(Registry(loquat_home.models).add(file, RequestHandle("add"), "tiny"))
     assert Registry(loquat_home.models).entries() == []
 
@@ -257,11 +258,15 @@ def test_the_command_says_what_it_found_and_takes_the_plain_template(
     base: Paths, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = base.models / "base"
+    (model,) = listed(Registry(base.models).entries())
+    assert model.template is TemplateKind.NONE and [finding.kind for finding in model.findings] == ["no_template"]
     assert run(["check", "base"], base) == 1
     assert "- The model base is a base model" in capsys.readouterr().out
     assert run(["check", "base", "--use-plain-template"], base) == 0
     assert "- Chats are written in Loquat's plain form, as you chose." in capsys.readouterr().out
     assert read_choices(folder).plain_template
+    (model,) = listed(Registry(base.models).entries())
+    assert model.template is TemplateKind.PLAIN and model.plain_template
     assert run(["check", "--json"], base) == 0
     (line,) = capsys.readouterr().out.splitlines()
     told = json.loads(line)
@@ -270,6 +275,16 @@ def test_the_command_says_what_it_found_and_takes_the_plain_template(
     assert not read_choices(folder).plain_template
     kept = read_check(folder)
     assert kept is not None and kept.template is TemplateKind.NONE
+
+
+def test_a_model_from_before_the_checks_is_listed_by_its_files(base: Paths) -> None:
+    folder = base.models / "base"
+    (folder / CHECK).unlink()
+    (model,) = listed(Registry(base.models).entries())
+    assert model.template is TemplateKind.NONE and model.findings == ()
+    (folder / "chat_template.jinja").write_text(CHAT_TEMPLATE, encoding="utf-8")
+    (model,) = listed(Registry(base.models).entries())
+    assert model.template is TemplateKind.OWN
 
 
 def test_the_command_names_what_is_missing(loquat_home: Paths, capsys: pytest.CaptureFixture[str]) -> None:
