@@ -12,6 +12,7 @@ from engine.cli_models.shown import count
 from engine.formats import WEIGHTS
 from engine.models.listing import listed
 from engine.models.progress import megabytes
+from engine.models.quality import read_quality
 from engine.models.registry import ModelEntry, Registry
 
 
@@ -62,10 +63,14 @@ def _row(entry: ModelEntry) -> tuple[str, ...]:
 def _add(registry: Registry, options: argparse.Namespace) -> int:
     with pausable("Cancelled.") as handle:
         entry = follow(registry.add(options.source, handle, options.name, weights=options.weights), options)
+    quality = read_quality(entry.folder)
     if options.json:
-        say({"event": "done", "name": entry.name, "label": entry.label, "nbytes": entry.nbytes})
+        noted = {"quality": asdict(quality)} if quality else {}
+        say({"event": "done", "name": entry.name, "label": entry.label, "nbytes": entry.nbytes, **noted})
         return 0
     print(f"Added {entry.name} ({entry.label}, {count(entry.parameters)}, {megabytes(entry.nbytes)}).")
+    if quality:
+        print(quality.sentence)
     return 0
 
 

@@ -28,6 +28,15 @@ class Quality:
     packed: float
     weights: str
 
+    @property
+    def sentence(self) -> str:
+        """What it says, for people."""
+        change = f"{100 * (self.packed / self.floats - 1):+.1f}"
+        return (
+            f"As it came, its mean NLL over {self.tokens} tokens is {self.floats:.3f}; packed in {self.weights} for "
+            f"the CPU, {self.packed:.3f} ({change} %)."
+        )
+
 
 def write_quality(folder: Path, quality: Quality) -> None:
     """Keep it in the model's folder.

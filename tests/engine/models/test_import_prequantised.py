@@ -205,6 +205,7 @@ def test_what_packing_cost_is_noted(checkpoints: Any, tmp_path: Path) -> None:
     noted = read_quality(tmp_path / "model")
     assert noted is not None and noted.weights == "int4" and noted.tokens == 256
     assert 0 < abs(noted.packed / noted.floats - 1) < 0.05
+    assert noted.sentence.startswith(f"As it came, its mean NLL over 256 tokens is {noted.floats:.3f}; packed in int4")
     ids = load_tokenizer(tmp_path / "model").encode(prose())[: noted.tokens]
     expected = torch.nn.functional.cross_entropy(logits(tmp_path / "model", ids)[:-1], torch.tensor(ids[1:]))
     assert abs(noted.floats - float(expected)) < 1e-3
