@@ -180,7 +180,7 @@ class Hub:
     def _headers(self) -> dict[str, str]:
         # huggingface_hub's own headers are not taken: making them can ask its hub what kind of program this is.
         named = {"User-Agent": "loquat"}
-        return {**named, "Authorization": f"Bearer {self._token}"} if self._token else named
+        return {**named, "Authorization": "Bearer " + self._token} if self._token else named
 
     def _take_from_keyring(self) -> bool:
         if not self._asked_keyring and self._is_private_line():
@@ -199,7 +199,7 @@ class Hub:
         except httpx2.InvalidURL as error:
             raise no_hub(self.endpoint, repr(error)) from error
         if address.scheme not in ("http", "https") or not address.host:
-            raise no_hub(self.endpoint, "no web address")
+            raise no_hub(self.endpoint, self.endpoint)
         return address
 
     def _connected(self) -> httpx2.Client:
@@ -234,11 +234,11 @@ def _whole(response: httpx2.Response) -> bytes:
 
 def _start(response: httpx2.Response, start: int, nbytes: int) -> int:
     """At which byte an answer begins: where it was asked for, or at the beginning; -1 for what is not of this file."""
-    span, length = response.headers.get("Content-Range", ""), response.headers.get("Content-Length", "")
+    span, length = (response.headers.get(name, "") for name in ("Content-Range", "Content-Length"))
     if response.status_code == 200:
         encoded = "Content-Encoding" in response.headers
         return 0 if encoded or length in ("", str(nbytes)) else -1
-    return start if span == f"bytes {start}-{nbytes - 1}/{nbytes}" else -1
+    return start if span.removeprefix("bytes ") == f"{start}-{nbytes - 1}/{nbytes}" else -1
 
 
 def _strong(response: httpx2.Response) -> str:

@@ -61,7 +61,7 @@ class _File:
             if attempt < _ATTEMPTS:
                 sentence = f"The file {self._file.name} arrived damaged; trying once more"
                 yield Step(LoadStage.DOWNLOAD, self._others, self._begun.plan.nbytes, sentence)
-        raise self._wrong(f"{self._file}, revision {self._begun.plan.revision}")
+        raise self._wrong(f"{self._file} | {self._begun.plan.revision}")
 
     def _read(self, partial: Partial) -> Generator[Step, None, None]:
         """What is here already, of which the checksum has to know."""
@@ -113,7 +113,7 @@ class _File:
             "checksum",
             f"Something else comes in the place of {self._file.name}; see whether your network wants a login in the "
             "browser first, and get the model again, it goes on.",
-            f"{self._file}, revision {self._begun.plan.revision}",
+            f"{self._file} | {self._begun.plan.revision}",
         )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import httpx2
+from huggingface_hub.utils._http import parse_ratelimit_headers
 
 from engine.hub.patience import Trouble
 from engine.hub.values import HubFailure, Reference
@@ -17,7 +18,7 @@ _RETRIED: Final = frozenset({408, 425, 500, 502, 503, 504})
 def refused(response: httpx2.Response, endpoint: str, wanted: Reference, with_token: bool) -> HubFailure | Trouble:
     """Why a hub does not give what was asked for; `Trouble` where it may later."""
     status, address = response.status_code, response.request.url.copy_with(query=None)
-    detail = f"HTTP {status} for {address}: {response.headers.get('X-Error-Message')}"
+    detail = f"HTTP-{status} | {address} | {response.headers.get('X-Error-Message', '')}"
     if status == 429:
         return _too_many(response, endpoint, detail)
     if status in _RETRIED:
@@ -88,7 +89,10 @@ def connection_trouble(error: Exception, endpoint: str) -> Trouble | HubFailure:
     if isinstance(error, httpx2.ProxyError):
         sentence = f"The proxy does not lead to {where}; check HTTPS_PROXY and ALL_PROXY, and get the model again."
     elif isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
-        sentence = f"There is no connection to {where}; check the network, or name a mirror in HF_ENDPOINT."
+        sentence = (
+            f"There is no connection to {where}; check the network, and HTTPS_PROXY if it needs a proxy, "
+            "or name a mirror in HF_ENDPOINT."
+        )
     elif isinstance(error, httpx2.TimeoutException):
         sentence = f"The hub at {where} does not answer any more; get the model again later, it goes on."
     else:
@@ -120,9 +124,7 @@ def _missing(endpoint: str, wanted: Reference, code: str, detail: str) -> HubFai
         sentence = f"{wanted.repository} has no revision {wanted.revision[:40]} on the hub, or no longer; {forget}"
         return HubFailure("not_found", sentence, detail)
     if code == "EntryNotFound":
-        return HubFailure(
-            "not_found", f"A file of {wanted.repository} is not on the hub any more; get it again.", detail
-        )
+        return HubFailure("not_found", f"A file of {wanted.repository} is not on the hub any more; {forget}", detail)
     return HubFailure(
         "not_found",
         f"There is no model {wanted.repository} at {host(endpoint)}, or it is private; check its name, "
@@ -144,6 +146,9 @@ def _ill(endpoint: str, status: int, detail: str) -> HubFailure:
 
 
 def _pause(response: httpx2.Response) -> float | None:
-    """`Retry-After` in seconds; a date in it is left to the usual waits."""
+    """`Retry-After` in seconds, or what the hub's own header says; a date is left to the usual waits."""
     text = response.headers.get("Retry-After", "").strip()
-    return float(text) if text.isdigit() and len(text) < 9 else None
+    if text.isdigit() and len(text) < 9:
+        return float(text)
+    limit = parse_ratelimit_headers(response.headers)
+    return float(limit.reset_in_seconds) if limit is not None and limit.remaining == 0 else None

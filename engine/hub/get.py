@@ -101,9 +101,11 @@ class _Getting:
                     return here
                 if plan.kind != "adapter":
                     self._registry.check_free(plan.name or None)
-                begun = self._begun(plan)
+                self._see_room(plan, 0)
+                begun = self._downloads.begin(plan)
             here = self._here(begun.plan)
             if here is None:
+                self._see_room(begun.plan, begun.done)
                 yield from download(hub, begun, self._handle)
         entry = here or (yield from self._imported(begun))
         self._downloads.drop(begun.folder)
@@ -152,9 +154,8 @@ class _Getting:
         if base:
             self._registry.find(base)
 
-    def _begun(self, plan: Plan) -> Unfinished:
-        need_room(self._registry.models_dir, plan.nbytes + import_bytes(plan), f"get {plan.label}")
-        return self._downloads.begin(plan)
+    def _see_room(self, plan: Plan, done: int) -> None:
+        need_room(self._registry.models_dir, plan.nbytes - done + import_bytes(plan), f"get {plan.label}")
 
     def _here(self, plan: Plan) -> ModelEntry | None:
         """The same model, downloaded before: a killed process may have come as far as that."""
@@ -223,7 +224,7 @@ def _agree(selection: Selection, candidate: Candidate) -> None:
                 "checksum",
                 f"The hub has another file in the place of {file.name} than Loquat's catalogue knows; "
                 "check HF_ENDPOINT, or get the model from another repository.",
-                f"{file.sha256} instead of {known}",
+                f"{file.sha256} != {known}",
             )
 
 

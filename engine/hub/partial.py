@@ -107,4 +107,4 @@ def _digest(file: HubFile) -> hashlib._Hash:
     """Of a large file its SHA-256; of one in git what git calls it (https://git-scm.com/book, "Git Objects")."""
     if file.sha256:
         return hashlib.sha256()
-    return hashlib.sha1(f"blob {file.nbytes}\0".encode(), usedforsecurity=False)
+    return hashlib.sha1(b"blob %d\0" % file.nbytes, usedforsecurity=False)

@@ -77,8 +77,7 @@ class Tries:
             raise trouble.failure from trouble
         seconds = self._seconds(trouble)
         until = time.monotonic() + seconds
-        sentence = f"{trouble.failure.sentence.partition(';')[0].rstrip('.')}: trying again in {ceil(seconds)} s"
-        yield Step(LoadStage.DOWNLOAD, 0, 0, sentence)
+        yield Step(LoadStage.DOWNLOAD, 0, 0, f"The hub does not give it now; trying again in {ceil(seconds)} s")
         while (left := until - time.monotonic()) > 0:
             stop_if_cancelled(handle)
             time.sleep(min(left, _POLL_S))

@@ -28,8 +28,13 @@ class Tokens:
         self._environment = environment
 
     def given(self) -> str:
-        """The token that was set for this program alone; empty where there is none."""
-        return next((token for name in _VARIABLES if (token := self._environment.get(name, "").strip())), "")
+        """The token that was set for this program alone; empty where there is none.
+
+        Raises:
+            HubFailure: It cannot be a token.
+        """
+        given = next((token for name in _VARIABLES if (token := self._environment.get(name, "").strip())), "")
+        return _checked(given)
 
     def kept(self) -> str:
         """The token in the keyring; empty where there is none, or where the keyring holds it back."""
@@ -47,7 +52,11 @@ class Tokens:
         Raises:
             HubFailure: It cannot be a token.
         """
-        token = token.strip()
-        if len(token) > _LONGEST or not token.isascii() or not (token.isprintable() and " " not in token):
-            raise HubFailure("token", "That is no access token; copy it once more from the settings of your account.")
-        return self._keys.keep(TOKEN_ID, token)
+        return self._keys.keep(TOKEN_ID, _checked(token.strip()))
+
+
+def _checked(token: str) -> str:
+    """What can stand in the header of a request."""
+    if len(token) > _LONGEST or not token.isascii() or not token.isprintable() or " " in token:
+        raise HubFailure("token", "That is no access token; copy it once more from the settings of your account.")
+    return token

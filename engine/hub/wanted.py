@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -88,7 +89,8 @@ def _continued(asked: Reference, downloads: Downloads) -> Reference:
 
 
 def _plain(asked: Reference, wanted: Wanted, label: str = "") -> Candidate:
-    return Candidate(asked, wanted.name, label or asked.repository.partition("/")[2])
+    plain = re.sub(r"[-_.]gguf$", "", asked.repository.partition("/")[2], flags=re.IGNORECASE)
+    return Candidate(asked, wanted.name, label or plain)
 
 
 def _offered(entry: CatalogueEntry, source: HubSource, wanted: Wanted) -> Candidate:

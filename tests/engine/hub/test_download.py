@@ -302,3 +302,43 @@ def test_room_is_looked_for_first(stand_in: StandIn, client: Client, monkeypatch
         done(get(Registry(client.models_dir), client.hub, Wanted(REPO), RequestHandle("test")))
     assert not [path for path in stand_in.paths() if "/resolve/" in path]
     assert not list(Path(client.models_dir).iterdir())
+
+
+def test_a_proxy_of_the_environment_is_used_and_no_token_goes_over_an_open_line(
+    stand_in: StandIn, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", stand_in.address)
+    client.token, client.kept = "hf_secret", "hf_secret"
+    stand_in.address = "http://hub.invalid"
+    begun = client.begin()
+    assert begun.plan.revision == commit_of(1)
+    assert stand_in.asked[-1][1]["Host"] == "hub.invalid"
+    assert "Authorization" not in stand_in.asked[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("proxy", "sentence"), [("gopher://x", "look at HTTPS_PROXY"), ("http://127.0.0.1:9", "proxy")]
+)
+def test_a_proxy_that_is_none_is_a_sentence(
+    client: Client, monkeypatch: pytest.MonkeyPatch, proxy: str, sentence: str
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    client.stand_in.address = "http://hub.invalid"
+    with pytest.raises(HubFailure, match=sentence) as caught:
+        client.begin()
+    assert caught.value.kind == "network"
+
+
+def test_a_limit_told_in_the_hubs_own_header_is_kept(stand_in: StandIn, client: Client) -> None:
+    limit = {"RateLimit": '"api";r=0;t=5000', "RateLimit-Policy": '"fixed window";"api";q=500;w=300'}
+    stand_in.faults["/revision/main"] = [Fault(status=429, headers=limit)]
+    with pytest.raises(HubFailure, match="get the model again in 83 min"):
+        client.begin()
+
+
+@pytest.mark.parametrize("token", ["two words", "é", "a\nb", "x" * 501])
+def test_a_token_that_cannot_be_one_is_a_sentence(client: Client, token: str) -> None:
+    client.token = token
+    with pytest.raises(HubFailure, match="That is no access token") as caught:
+        client.begin()
+    assert caught.value.kind == "token"

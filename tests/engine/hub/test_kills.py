@@ -94,7 +94,7 @@ def test_a_download_outlives_fifty_kills(stand_in: StandIn, loquat_home: Paths) 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a program without a window to end")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_signal_pauses_it(stand_in: StandIn, loquat_home: Paths, number: signal.Signals) -> None:
     stand_in.rate = 500_000
     child = start(stand_in, *GET)
