@@ -123,8 +123,6 @@ class Conductor(QObject):
         window.header.model_file_requested.connect(self.providing.choose_file)
         window.header.model_folder_requested.connect(self.providing.choose_folder)
         window.header.model_chosen.connect(chats.load_model)
-        window.header.default_requested.connect(chats.models.set_default)
-        window.header.remove_requested.connect(self.providing.confirm_removal)
         window.header.settings_requested.connect(dialogs.show_settings)
         window.header.help_requested.connect(dialogs.show_help)
         window.header.theme_requested.connect(self._choose_theme)

@@ -128,7 +128,7 @@ class ModelJob(QObject):
             return Failure("other", last, self._said)
         log.warning("a model command ended with %s: %s", code, self._said)
         sentence = translate("model_jobs", "This ended before it was done; please try again.")
-        return Failure("other", sentence, f"exit code {code}\n{self._said}".strip())
+        return Failure("other", sentence, f"exit={code}\n{self._said}".strip())
 
     def _end(self, end: dict[str, Any] | Failure) -> None:
         if self._over:

@@ -162,7 +162,7 @@ class ModelShelf(QObject):
     def keep_token(self, token: str, task_id: str) -> None:
         """Keep the access token of the hub, and try again what it was asked for."""
         # A keyring may ask the person to unlock it: that holds up no window, and the end of the program neither.
-        threading.Thread(target=self._keep, args=(token, task_id), name="hub token", daemon=True).start()
+        threading.Thread(target=self._keep, args=(token, task_id), name="hub-token", daemon=True).start()
 
     def _keep(self, token: str, task_id: str) -> None:
         try:

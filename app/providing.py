@@ -90,8 +90,7 @@ class Providing(QObject):
             self._shelf.adapter(name, "add", str(folder))
             self.show_dialog(INSTALLED + name)
         else:
-            sentence = translate("providing", "An adapter goes with a model; please load one first.")
-            self._chats.notice.emit(Notice(sentence, lapses=True))
+            self._refuse(translate("providing", "An adapter goes with a model; please load one first."))
 
     def confirm_removal(self, model: InstalledModel) -> None:
         """Ask before a model is deleted from the disk."""
@@ -190,10 +189,17 @@ class Providing(QObject):
             case AdapterFolder():
                 self.add_adapter(outcome.path, model)
             case Refused():
-                self._chats.notice.emit(Notice(outcome.sentence, lapses=True))
+                self._refuse(outcome.sentence)
             case _:
                 sentence = translate("providing", "{name} is no model. Please drop a GGUF file or a model's folder.")
-                self._chats.notice.emit(Notice(sentence.format(name=outcome.name), lapses=True))
+                self._refuse(sentence.format(name=outcome.name))
+
+    def _refuse(self, sentence: str) -> None:
+        """Say something where the person looks."""
+        if self._dialog is not None:
+            self._dialog.say(self._dialog.list.current_id, sentence, True)
+        else:
+            self._chats.notice.emit(Notice(sentence, lapses=True))
 
     # -- what the shelf says -----------------------------------------------------------------------------------
 

@@ -98,11 +98,18 @@ def texts_of_module(path: Path) -> Iterator[Text]:
 
 def templates_of_engine(folder: Path) -> list[str]:
     """The sentences and phrases in the engine's source, sorted, each value in them as {0}, {1}, ..."""
-    found = set(PHRASES)
+    found = set(PHRASES) | set(_lines_of_catalogue(folder))
     for path in folder.rglob("*.py"):
         if not SILENT.fullmatch(path.relative_to(folder).with_suffix("").as_posix()):
             found |= set(_templates_of_module(path))
     return sorted(found)
+
+
+def _lines_of_catalogue(folder: Path) -> Iterator[str]:
+    """What each model of the catalogue is good at."""
+    file = folder / "models" / "catalogue.json"
+    if file.is_file():
+        yield from (model["good_at"] for model in json.loads(file.read_text(encoding="utf-8"))["models"])
 
 
 def _templates_of_module(path: Path) -> Iterator[str]:

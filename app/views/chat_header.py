@@ -70,8 +70,6 @@ class ChatHeader(QFrame):
     theme_requested = Signal(str)
     model_chosen = Signal(str)
     server_requested = Signal(str)  # id of the server to be changed; empty for a new one
-    default_requested = Signal(str)
-    remove_requested = Signal(object)  # InstalledModel
     check_requested = Signal()
     options_requested = Signal()
     find_requested = Signal()
@@ -266,7 +264,7 @@ class ChatHeader(QFrame):
             menu.addAction(action)
 
     def _add_models(self, menu: Menu) -> None:
-        """The models on this machine; which one is loaded at the start; and removing one that is not loaded."""
+        """The models on this machine and on servers."""
         loaded = self._info.name if self._info is not None else ""
         places = [_on(model.server) if model.server else words.size(model.nbytes) for model in self._models]
         widest = max(map(len, places), default=0)
@@ -276,16 +274,6 @@ class ChatHeader(QFrame):
             action.setChecked(model.name == loaded)
             action.triggered.connect(lambda _=False, name=model.name: self.model_chosen.emit(name))
         if self._models:
-            menu.addSeparator()
-        current = next((model for model in self._models if model.name == loaded), None)
-        if current is not None and not current.default and not current.server:
-            start = menu.addAction(translate("chat_header", "Load this model at the start"))
-            start.triggered.connect(lambda: self.default_requested.emit(current.name))
-        others = [model for model in self._models if model.name != loaded and not model.server]
-        for model in others:
-            remove = menu.addAction(translate("chat_header", "Remove {name}…").format(name=model.label))
-            remove.triggered.connect(lambda _=False, gone=model: self.remove_requested.emit(gone))
-        if others:
             menu.addSeparator()
 
     def _add_servers(self, menu: Menu) -> None:

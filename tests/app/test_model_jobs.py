@@ -87,7 +87,7 @@ def test_a_child_that_breaks_off_is_told_so(jobs: ModelJobs, commands: Commands,
     heard = Heard(jobs, "models", "get")
     qtbot.waitUntil(lambda: bool(heard.ends))
     assert heard.ends == [
-        Failure("other", "This ended before it was done; please try again.", "exit code 3\nTraceback")
+        Failure("other", "This ended before it was done; please try again.", "exit=3\nTraceback")
     ]
 
 

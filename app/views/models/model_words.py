@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QLocale
-
 from app.engine_sentences import translated
 from app.i18n import translate
 from app.model_offers import Failure, Fit, ModelOffer, Source, Task
 from app.views import words
 
 BILLION: Final = 1e9
-LONG_CODE: Final = 3  # letters of a language's code at most; what is longer is a name already
 
 
 def parameters(count: int) -> str:
@@ -99,18 +96,11 @@ def offer_line(offer: ModelOffer) -> str:
 
 
 def languages(codes: tuple[str, ...]) -> str:
-    """Names of languages, each in the language in force where the system knows it."""
+    """Names of languages, by their codes; one that is not known stays a code."""
     return ", ".join(map(_language, codes))
 
 
 def _language(code: str) -> str:
-    if len(code) > LONG_CODE:
-        return code
-    language = QLocale.codeToLanguage(code)
-    return code if language is QLocale.Language.AnyLanguage else _spoken(language, code)
-
-
-def _spoken(language: QLocale.Language, code: str) -> str:
     names = {
         "en": translate("model_words", "English"),
         "zh": translate("model_words", "Chinese"),
@@ -124,8 +114,21 @@ def _spoken(language: QLocale.Language, code: str) -> str:
         "ru": translate("model_words", "Russian"),
         "ar": translate("model_words", "Arabic"),
         "hi": translate("model_words", "Hindi"),
+        "cs": translate("model_words", "Czech"),
+        "da": translate("model_words", "Danish"),
+        "fi": translate("model_words", "Finnish"),
+        "he": translate("model_words", "Hebrew"),
+        "hu": translate("model_words", "Hungarian"),
+        "nl": translate("model_words", "Dutch"),
+        "no": translate("model_words", "Norwegian"),
+        "pl": translate("model_words", "Polish"),
+        "sv": translate("model_words", "Swedish"),
+        "th": translate("model_words", "Thai"),
+        "tr": translate("model_words", "Turkish"),
+        "uk": translate("model_words", "Ukrainian"),
+        "vi": translate("model_words", "Vietnamese"),
     }
-    return names.get(code) or QLocale.languageToString(language)
+    return names.get(code, code)
 
 
 def task_title(task: Task) -> str:

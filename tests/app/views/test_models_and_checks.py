@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.views.dialogs import ConfirmDialog
 from app.views.main_window import MainWindow
 from engine.events import InstalledModel
 from tests.app.fake_worker import Load, model_info
@@ -34,30 +33,14 @@ def entries(window: MainWindow) -> list[str]:
     return [action.text().split("\t")[0] for action in window.header.model_menu().actions() if action.text()]
 
 
-def test_a_model_is_chosen_and_made_the_one_of_the_start(make_window: Any, qtbot: Any) -> None:
+def test_a_model_is_chosen(make_window: Any, qtbot: Any) -> None:
     window, world = two_models(make_window, qtbot)
     ticked = [action.text() for action in window.header.model_menu().actions() if action.isChecked()]
     assert ticked == ["Scripted scripted\t\u200793 MB"]
-    assert "Load this model at the start" not in entries(window), "it is already"
     choose(window, "Another model")
     qtbot.waitUntil(lambda: world.chats.model.info.name == "other" and world.chats.model.phase == "ready")
     assert world.worker.loaded == [None, "other"]
-    choose(window, "Load this model at the start")
-    qtbot.waitUntil(lambda: [m.name for m in world.chats.models.models if m.default] == ["other"])
-    assert "Load this model at the start" not in entries(window)
-
-
-def test_a_model_is_removed_only_after_a_question_and_never_the_loaded_one(make_window: Any, qtbot: Any) -> None:
-    window, world = two_models(make_window, qtbot)
-    assert "Remove Scripted scripted…" not in entries(window)
-    choose(window, "Remove Another model")
-    dialog = window.findChild(ConfirmDialog)
-    assert dialog is not None
-    assert "398 MB" in dialog.sentence
-    assert len(world.worker.models) == 2
-    QTest.mouseClick(dialog.confirm_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(world.chats.models.models) == 1)
-    assert "Another model" not in entries(window)
+    assert {"Models…", "Back to Scripted scripted"} <= {*entries(window)}
 
 
 def start_check(window: MainWindow) -> None:

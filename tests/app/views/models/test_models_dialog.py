@@ -314,12 +314,14 @@ def test_model_files_and_folders_are_imported_by_dropping_them(opened: Any, qtbo
     folder.mkdir()
     (folder / "config.json").write_text("{}")
     (tmp_path / "notes.txt").write_text("no model")
-    drop(it.dialog, tmp_path / "a.gguf", folder, tmp_path / "notes.txt")
+    drop(it.dialog, tmp_path / "a.gguf", folder)
     qtbot.waitUntil(lambda: it.world.worker.loaded == [None, "other", "other"])
     added = [call[1] for call in it.commands.calls if call[0] == "add"]
     assert added == [str(tmp_path / "a.gguf"), str(folder)]
-    qtbot.waitUntil(lambda: bool(it.world.notices))
-    assert it.world.notices[0].sentence == "notes.txt is no model. Please drop a GGUF file or a model's folder."
+    it.commands.say("add", FAR, {"wait": "never"})
+    drop(it.dialog, tmp_path / "notes.txt")
+    sentence = "notes.txt is no model. Please drop a GGUF file or a model's folder."
+    qtbot.waitUntil(lambda: it.dialog.said == sentence)
 
 
 def drop(on: QWidget, *paths: Path) -> None:
