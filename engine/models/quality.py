@@ -10,6 +10,7 @@ from typing import Final
 from engine.models.model_folder import write_json
 
 QUALITY: Final = "quality.json"
+_FELT: Final = 2.0  # percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,12 @@ class Quality:
     @property
     def sentence(self) -> str:
         """What it says, for people."""
-        change = f"{100 * (self.packed / self.floats - 1):+.1f}"
-        return (
+        change = 100 * (self.packed / self.floats - 1)
+        said = (
             f"As it came, its mean NLL over {self.tokens} tokens is {self.floats:.3f}; packed in {self.weights} for "
-            f"the CPU, {self.packed:.3f} ({change} %)."
+            f"the CPU, {self.packed:.3f} ({change:+.1f} %)."
         )
+        return f"{said} Added with --weights int8 it keeps more." if change > _FELT and self.weights == "int4" else said
 
 
 def write_quality(folder: Path, quality: Quality) -> None:
