@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from app.options import SELF_TEST, SELF_TEST_WINDOW, window_options
-from engine import cli
+from engine import cli, cuda_pack
 from engine.offline import stay_offline
 from engine.own_command import free_children
+from engine.paths import default_paths
 
 ERROR_EXIT: Final = 2
 DISTRIBUTION: Final = "loquat-chat"
@@ -28,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _give_streams()
     free_children(os.environ)
     stay_offline(os.environ)
+    cuda_pack.take(default_paths())
     if arguments[:1] != ["bench"]:  # which measures torch as it comes
         _wait_passively(os.environ)
     if arguments and arguments[0] in cli.COMMANDS:

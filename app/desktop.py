@@ -18,6 +18,7 @@ from app.assistants import Assistants
 from app.chats import Chats
 from app.conductor import Conductor, Program
 from app.crash import CrashGuard, CrashReport
+from app.cuda_offer import CudaOffer
 from app.declarations import REBUILDS, UPDATES_FROM
 from app.engine_bridge import EngineBridge, WorkerFactory
 from app.experiments import Experiments
@@ -101,6 +102,7 @@ class Desktop:
         self.settings.changed.connect(self._setting_changed)
         self.updates = UpdateCheck(self.settings, UPDATES_FROM, program_version(), self._show_page)
         self.updates.notice.connect(self.chats.notice)
+        self.cuda = CudaOffer(paths, self.chats.notice.emit)
         self._first_paint: FirstPaint | None = None
         troubles = (self.settings.trouble, self.assistants.trouble, self.servers.trouble, store_notice)
         self._start_notices = [sentence for sentence in troubles if sentence]
@@ -153,6 +155,7 @@ class Desktop:
         self._first_paint = FirstPaint(self.window, lambda: self.first_model.begin(model))
         self.window.show()
         self.updates.begin()
+        self.cuda.begin()
 
     def raise_window(self) -> None:
         """Bring the window to the front."""
@@ -174,6 +177,7 @@ class Desktop:
             self._first_paint.cancel()
         self._rebuild.stop()
         self.updates.close()
+        self.cuda.close()
         self.presence.close()
         self.conductor.transfers.close()
         self.shelf.close()

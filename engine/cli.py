@@ -21,6 +21,7 @@ COMMANDS = {  # with what each does, for `loquat --help`
     "explain": "answer a turn or two and say where the time went",
     "verify": "prove on this machine that kept caches change no answer",
     "bench": "measure how fast a model runs on this machine",
+    "cuda": "fetch torch for NVIDIA GPUs, where Loquat was installed for them",
     "doctor": "say what is wrong with this machine or this installation",
 }
 ERROR_EXIT = 2

@@ -15,6 +15,7 @@ TARGETS: Final[Mapping[str, tuple[str, str]]] = {
     "tar": ("linux", "building.archive"),
     "appdir": ("linux", "building.appdir"),
     "inno": ("win32", "windows.inno"),
+    "inno-cuda": ("win32", "windows.inno_cuda"),
     "dmg": ("darwin", "macos.dmg"),
 }
 """Each module has a function `make(job)` that returns what it made in dist/."""

@@ -17,21 +17,25 @@ CERTIFICATE: Final = "LOQUAT_WINDOWS_CERTIFICATE"
 _STAMPS: Final = "http://timestamp.digicert.com"  # the protocol signs what it answers; it has no TLS
 
 
-def make(job: Job) -> Path:
+def make(job: Job, variant: str = "") -> Path:
     """Make the setup program; returns its file.
+
+    Args:
+        job: What is packed.
+        variant: Stands in the file's name, "-cuda" say.
 
     Raises:
         SystemExit: Inno Setup is not installed, or refused the script.
     """
     sign(job.program / "loquat.exe")
     sign(job.program / "loquat-cli.exe")
-    run([find_compiler(), *arguments(job)])
-    target = DIST / f"loquat-{job.project.version}-windows-x64-setup.exe"
+    run([find_compiler(), *arguments(job, variant)])
+    target = DIST / f"loquat-{job.project.version}-windows-x64{variant}-setup.exe"
     sign(target)
     return target
 
 
-def arguments(job: Job) -> list[str]:
+def arguments(job: Job, variant: str = "") -> list[str]:
     """What the compiler is told."""
     defined = {
         "Version": job.project.version,
@@ -39,6 +43,7 @@ def arguments(job: Job) -> list[str]:
         "Icons": str(job.icons),
         "Out": str(DIST),
         "Homepage": HOMEPAGE,
+        "Variant": variant,
     }
     return ["/Qp", *[f"/D{name}={value}" for name, value in defined.items()], str(SCRIPT)]
 

@@ -1,6 +1,6 @@
 ; Inno Setup's recipe for Loquat: for one person, without an administrator, over an older version if there is one.
 ; `python packaging/build.py --target inno` runs it; by hand, with everything after /D filled in:
-;   ISCC /DVersion=0.1.0 /DProgram=build\program\loquat /DIcons=build\icons /DOut=dist /DHomepage=https://... loquat.iss
+;   ISCC /DVersion=0.1.0 /DProgram=build\program\loquat /DIcons=build\icons /DOut=dist /DHomepage=https://... /DVariant= loquat.iss
 
 #ifndef Version
   #error Version, Program, Icons, Out and Homepage must be given with /D; packaging/build.py does.
@@ -29,7 +29,7 @@ ArchitecturesAllowed=x64compatible
 ArchitecturesInstallIn64BitMode=x64compatible
 MinVersion=10.0.17763
 OutputDir={#Out}
-OutputBaseFilename=loquat-{#Version}-windows-x64-setup
+OutputBaseFilename=loquat-{#Version}-windows-x64{#Variant}-setup
 SetupIconFile={#Icons}\loquat.ico
 UninstallDisplayIcon={app}\{#Program_File}
 UninstallDisplayName={#Name}

@@ -10,7 +10,7 @@ import pytest
 from building.job import Job
 from building.project import Project
 from macos import dmg
-from windows import inno
+from windows import inno, inno_cuda
 
 
 @pytest.fixture
@@ -82,3 +82,21 @@ def test_libraries_are_signed_before_what_holds_them(tmp_path: Path) -> None:
         path.write_bytes(b"hello" if path == text else b"\xcf\xfa\xed\xfe" + b"\0" * 28)
     (app / "Contents/Frameworks/link.dylib").symlink_to("shallow.dylib")
     assert list(dmg.binaries(app)) == [deep, shallow]
+
+
+PAGE = """<html><body>
+<a href="/whl/cu130/torch-2.13.0%2Bcu130-cp311-cp311-linux_x86_64.whl#sha256={a}">x</a>
+<a href="/whl/cu130/torch-2.13.0%2Bcu130-cp311-cp311-win_amd64.whl#sha256={b}">x</a>
+<a href="/whl/cu130/torch-2.13.1%2Bcu130-cp311-cp311-win_amd64.whl#sha256={c}">x</a>
+</body></html>"""
+
+
+def test_the_wheel_for_gpus_is_found_with_its_checksum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inno_cuda, "size_of", len)
+    page = PAGE.format(a="a" * 64, b="b" * 64, c="c" * 64)
+    found = inno_cuda.source(page, "2.13.0")
+    assert found["torch"] == "2.13.0+cu130"
+    assert found["wheels"][0]["sha256"] == "b" * 64
+    assert found["wheels"][0]["address"].startswith("https://download.pytorch.org/whl/cu130/torch-2.13.0")
+    with pytest.raises(SystemExit, match=r"no torch 2\.14\.0"):
+        inno_cuda.source(page, "2.14.0")
