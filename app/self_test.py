@@ -81,7 +81,7 @@ def self_test_options() -> argparse.ArgumentParser:
 def _run(model: str | None, deadline: Deadline) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="loquat-self-test-", ignore_cleanup_errors=True) as folder:
         home = Path(folder) / "home with spaces 枇杷"
-        environment = {**os.environ, OVERRIDE: str(home)}
+        environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder), OVERRIDE: str(home)}
         environment.setdefault("QT_QPA_PLATFORM", "offscreen")
         name = _place_model(model, home, environment, deadline)
         first = _window("first", name, Path(folder), environment, deadline)

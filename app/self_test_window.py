@@ -142,7 +142,7 @@ class Tester(QObject):
 
     def _draw(self) -> Steps:
         """Show an answer with a formula and code, and look at what is drawn of it."""
-        yield "drawing a formula and code"
+        yield "opening a conversation with a formula and code"
         self._found["conversation"] = self._session().conversation.id
         store = self._desktop.store
         shown = store.create("Drawn")
@@ -154,8 +154,10 @@ class Tester(QObject):
         self._desktop.chats.reread()
         self._desktop.chats.open(shown.id)
         yield lambda: self._view_of(FormulaView) is not None and self._view_of(CodeView) is not None
+        yield "drawing a formula"
         yield lambda: not self._desktop.window.chat.formulas.busy and self._shows_a_picture()
         self._found["formula"] = _picture(self._view_of(FormulaView))
+        yield "colouring code"
         yield lambda: len(_colours(self._view_of(CodeView))) > 3
         self._found["code"] = _picture(self._view_of(CodeView))
 
