@@ -70,7 +70,7 @@ def machine_profile(model: LoadedModel, cache_folder: Path, stop: Stop = lambda:
     facts = model_facts(model)
     path = profile_path(cache_folder, facts, _processor(facts.device))
     profile = load_profile(path)
-    if profile is None and (profile := _measured(model.runner, facts, stop)):
+    if profile is None and (profile := measure_runner(model.runner, facts, stop)):
         try:
             save_profile(profile, path)
         except OSError as error:
@@ -78,7 +78,14 @@ def machine_profile(model: LoadedModel, cache_folder: Path, stop: Stop = lambda:
     return profile
 
 
-def _measured(runner: AnyRunner, facts: ModelFacts, stop: Stop) -> MachineProfile | None:
+def measure_runner(runner: AnyRunner, facts: ModelFacts, stop: Stop = lambda: False) -> MachineProfile | None:
+    """Measure what this machine can do with a runner; None if it was stopped.
+
+    Args:
+        runner: With no turn in progress.
+        facts: What is known of its model.
+        stop: As for `machine_profile`.
+    """
     cache = runner.new_cache()
     runner.prefill(_ids(runner, _PROMPTS[0]), cache)  # the first pass also brings what is not in memory yet
     if stop():

@@ -15,6 +15,7 @@ from engine.explain.profile import processor_name
 from engine.formats import Format
 from engine.machine import measure_machine
 from engine.models.fit import Here
+from engine.models.quick_profile import quick_profile
 from engine.models.speed import known_profile
 
 # What the window takes beside what a terminal command holds that has imported torch: Qt, its fonts and what is drawn.
@@ -25,7 +26,7 @@ def look_here(cache_folder: Path, config: EngineConfig | None = None, freed: int
     """What there is.
 
     Args:
-        cache_folder: Where profiles are kept.
+        cache_folder: Where profiles are kept; where there is none, a quick one is made if that takes no compiling.
         config: Device and limits; None takes the defaults.
         freed: Bytes that will be free when another model takes the place of the one that is loaded elsewhere.
     """
@@ -38,6 +39,8 @@ def look_here(cache_folder: Path, config: EngineConfig | None = None, freed: int
         machine = dataclasses.replace(machine, runtime=machine.runtime + _WINDOW)
     bfloat16 = choice.device.type != "cuda" or torch.cuda.is_bf16_supported()
     profile = known_profile(cache_folder, choice.format, processor_of(choice.format))
+    if profile is None and choice.format.path == "kernels":
+        profile = quick_profile(cache_folder)
     return Here(machine, choice.device.type, profile, bfloat16, limits_of(config))
 
 

@@ -23,7 +23,7 @@ _BITS: Final[Mapping[tuple[str, str], tuple[float, float, float]]] = {
 }
 # Measured beside six models (tests/bench/fit.py): Numba, LLVM and the kernels' machine code; buffers of torch's CPU
 # libraries. The session that compiles the kernels for the first time holds some 200 MiB more.
-_CODE: Final[Mapping[str, int]] = {"kernels": 124 << 20, "torch": 40 << 20}
+_CODE: Final[Mapping[str, int]] = {"kernels": 112 << 20, "torch": 40 << 20}
 _WORD: Final = 400  # bytes that a tokenizer takes for each of its words
 _TABLE: Final = 2  # a table of cosines or sines while it grows, in its own sizes
 _EMBEDDINGS: Final = ("embed_tokens.weight", "lm_head.weight", "wte.weight", "embeddings.weight")

@@ -10,16 +10,14 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers
 
 from engine.decoder.config import DecoderConfig
-from engine.kernels.formats import Kind, QuantizedMatrix, packed_shape
+from engine.kernels.random_weights import random_weights
 from engine.kernels.store import packed_path, save_packed
-from engine.kernels.weights import KernelLayer, KernelWeights, PackedLinear
 from engine.models.catalogue import CatalogueEntry
 from engine.models.model_folder import CONFIG, FORMAT, MANIFEST, WEIGHTS, Manifest, write_json
 from engine.models.safetensors_file import TensorEntry, write_header
@@ -36,53 +34,10 @@ def write_random_model(entry: CatalogueEntry, folder: Path) -> None:
     write_json(folder / "generation_config.json", {"eos_token_id": 0})
     _write_tokenizer(folder, config["vocab_size"])
     decoder = DecoderConfig.from_json(config)
-    save_packed(_weights(decoder), packed_path(folder, "int4"))
+    save_packed(random_weights(decoder), packed_path(folder, "int4"))
     _write_hole(decoder, folder / WEIGHTS)
     about = Manifest(FORMAT, folder.name, entry.label, decoder.family, entry.parameters, 0, folder.name, "", "")
     write_json(folder / MANIFEST, asdict(about))
-
-
-def _matrix(kind: Kind, rows: int, columns: int, random: np.random.Generator) -> QuantizedMatrix:
-    shape = packed_shape(kind, rows, columns)
-    data = random.integers(0, 256, shape, np.uint8)
-    data[..., :32].view(np.float16)[...] = 0.004
-    if kind is Kind.Q4A:
-        data[..., 32:64].view(np.float16)[...] = -0.03
-    return QuantizedMatrix(kind, rows, columns, data)
-
-
-def _weights(config: DecoderConfig) -> KernelWeights:
-    random = np.random.default_rng(1)
-    embedding = _matrix(Kind.Q8, config.vocab_size, config.hidden_size, random)
-    head = embedding if config.tied else _matrix(Kind.Q8, config.vocab_size, config.hidden_size, random)
-    layers = tuple(_layer(config, random) for _ in config.layers)
-    return KernelWeights(layers, _ones(config.hidden_size), PackedLinear(head), embedding)
-
-
-def _layer(config: DecoderConfig, random: np.random.Generator) -> KernelLayer:
-    hidden, inner, attended = config.hidden_size, config.intermediate_size, config.heads * config.head_dim
-
-    def linear(rows: int, columns: int, bias: bool = False) -> PackedLinear:
-        matrix = _matrix(Kind.Q4A, rows, columns, random)
-        return PackedLinear(matrix, np.zeros(matrix.padded_rows, np.float32) if bias else None)
-
-    post = _ones(hidden) if config.post_norms else None
-    heads = config.heads + config.kv_heads
-    return KernelLayer(
-        qkv=linear(sum(config.qkv_sizes), hidden, config.qkv_bias),
-        output=linear(hidden, attended, config.output_bias),
-        gate_up=linear(2 * inner, hidden, config.mlp_bias),
-        down=linear(hidden, inner, config.mlp_bias),
-        attention_norm=_ones(hidden),
-        mlp_norm=_ones(hidden),
-        attention_post_norm=post,
-        mlp_post_norm=post,
-        qk_norm=np.ones((heads, config.head_dim), np.float32) if config.qk_norm else None,
-    )
-
-
-def _ones(size: int) -> np.ndarray[Any, Any]:
-    return np.ones(size, np.float32)
 
 
 def _write_hole(config: DecoderConfig, path: Path) -> None:
