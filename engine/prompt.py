@@ -29,6 +29,7 @@ from engine.tools import tool_style
 _UNSTABLE_TOKENS: Final = 3
 _PIECES_KEPT: Final = 256
 _REASON: Final = 200  # characters of what a template says
+_LITERAL, _GENERATED = "\ue001", "\ue002"  # close a mark: whose ids stand there
 _PROBES: Final = ("\ue000system\ue001", "\ue000user\ue001")
 
 
@@ -173,15 +174,15 @@ class PromptBuilder:
         ids = self._known_ids(message)
         content = self._spelled(message)
         if ids is not None:
-            content = f"{mark}{len(spliced)}\ue001"
+            generated = message.token_ids is not None and message.role == "assistant"
+            content = f"{mark}{len(spliced)}{_GENERATED if generated else _LITERAL}"
             spliced.append(ids)
         return {"role": message.role, "content": content, **(json.loads(message.extra) if message.extra else {})}
 
     def _known_ids(self, message: Message) -> list[int] | None:
         if message.token_ids is not None and message.role == "assistant":
             # In the plain form nothing stands between a reply and the next question, no end token either.
-            ids = self._within_stops(self._unended(message.token_ids)) if self.stops else list(message.token_ids)
-            return [*self._begun_ids, *ids]
+            return self._within_stops(self._unended(message.token_ids)) if self.stops else list(message.token_ids)
         if message.token_ids is not None:
             return list(message.token_ids)
         if self.tokenizer.names_special(message.content):
@@ -212,20 +213,20 @@ class PromptBuilder:
         return self._template.render({**self._special, **values, "tools": None, **wishes})
 
     @functools.cached_property
-    def _begun_ids(self) -> list[int]:
-        """What the template has every reply begin with, "<think>" say, but leaves out of earlier replies.
+    def _seam(self) -> tuple[str, str]:
+        """What the template writes in front of an earlier reply, and in front of one that is to come.
 
-        It was read when the reply was generated, and is written again, so that the prompt stays what the cache holds.
+        Many leave out of the former what they have every reply begin with ("<think>"), or write more than a model is
+        given (a blank, a channel). A reply that was generated stays behind what it was generated behind, so that the
+        prompt is what the cache holds.
         """
-        asked, answered = (
-            {"role": role, "content": text} for role, text in zip(("user", "assistant"), _PROBES, strict=True)
-        )
+        roles = ("user", "assistant")
+        asked, answered = ({"role": role, "content": text} for role, text in zip(roles, _PROBES, strict=True))
         try:
-            begun = self.text([asked]).rpartition(_PROBES[0])[2]
             earlier = self.text([asked, answered, asked]).partition(_PROBES[0])[2].partition(_PROBES[1])[0]
+            return earlier, self.text([asked]).rpartition(_PROBES[0])[2]
         except Exception:  # as above
-            return []
-        return self._encode(begun[len(earlier) :]) if begun.startswith(earlier) and begun != earlier else []
+            return "", ""
 
     @functools.cached_property
     def folds_system(self) -> bool:
@@ -238,16 +239,23 @@ class PromptBuilder:
 
     def _splice(self, text: str, mark: str, spliced: Sequence[list[int]]) -> list[int]:
         """Tokenise the text between the marks and put the known ids in their places."""
+        pieces = re.split(f"{mark}(\\d+)([{_LITERAL}{_GENERATED}])", text)
+        texts, numbers, kinds = pieces[::3], pieces[1::3], pieces[2::3]
         ids: list[int] = []
-        for n, piece in enumerate(re.split(f"{mark}(\\d+)\ue001", text)):
-            if n % 2:
-                ids += spliced[int(piece)]
-                continue
-            new = self._encode(piece)
-            # The template writes the end token that the reply already ended with.
-            ended = n > 0 and ids and new and ids[-1] == new[0] and new[0] in self.tokenizer.end_ids
-            ids += new[1:] if ended else new
+        for n, piece in enumerate(texts):
+            if n:
+                ids += spliced[int(numbers[n - 1])]
+            earlier, begun = self._seam if kinds[n : n + 1] == [_GENERATED] else ("", "")
+            ids += self._following(ids, piece.removesuffix(earlier) + begun if piece.endswith(earlier) else piece)
         return ids
+
+    def _following(self, ids: Sequence[int], piece: str) -> list[int]:
+        """The ids of a piece of text behind others, without the end token that a reply already ended with."""
+        if ids and ids[-1] in self.tokenizer.end_ids:
+            ended = self._encode(piece.lstrip())
+            if ended[:1] == [ids[-1]]:
+                return ended[1:]
+        return self._encode(piece)
 
 
 def load_prompt_builder(folder: Path) -> PromptBuilder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -83,16 +84,33 @@ def test_thinking_that_is_left_out_of_earlier_replies_is_named(folder: Path) -> 
     assert found.history is History.UNTHOUGHT and found.stable
 
 
-def test_a_reply_that_the_template_begins_itself_stays_what_it_was(folder: Path) -> None:
-    template = LOOP.replace(TEXT, STRIPPED) + OPENED.replace("assistant\n", "assistant\n<think>\n")
-    found = check(folder, template)
+def test_a_reply_that_the_template_begins_itself_is_told(folder: Path) -> None:
+    found = check(folder, LOOP.replace(TEXT, STRIPPED) + OPENED.replace("assistant\n", "assistant\n<think>\n"))
     assert found.stable and found.thinking is Thinking.ALWAYS and kinds(found) == ["thinking_stripped"]
-    tokenizer = loquat_tokenizer()
-    builder = PromptBuilder(tokenizer, template)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        LOOP.replace(TEXT, STRIPPED) + OPENED.replace("assistant\n", "assistant\n<think>\n"),
+        # A blank that the model writes itself, before and behind the reply, as Llama 2 has it.
+        "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]"
+        "{% else %} {{ m.content }} <|im_end|>{% endif %}{% endfor %}",
+        # A channel that the model chooses itself.
+        "{% for m in messages %}<|im_start|>{{ m.role }}{{ ' final:' if m.role == 'assistant' else ':' }}"
+        "{{ m.content }}<|im_end|>{% endfor %}<|im_start|>assistant",
+    ],
+)
+@pytest.mark.parametrize("end", ["", "<|im_end|>"])
+def test_a_reply_stays_behind_what_it_was_generated_behind(template: str, end: str) -> None:
+    builder = PromptBuilder(loquat_tokenizer(), template)
     asked = builder.encode(ChatRequest("r", (Message("user", "q"),)))
-    reply = tuple(tokenizer.encode("hm</think>yes"))
-    again = (Message("user", "q"), Message("assistant", "hm</think>yes", reply), Message("user", "r"))
-    assert builder.encode(ChatRequest("r", again))[: len(asked) + len(reply)] == [*asked, *reply]
+    reply = tuple(builder.tokenizer.encode(" hm</think>yes" + end))
+    again = (Message("user", "q"), Message("assistant", "yes", reply), Message("user", "r"))
+    ids = builder.encode(ChatRequest("r", again))
+    assert ids[: len(asked) + len(reply)] == [*asked, *reply]
+    ends = [n for n, token_id in enumerate(ids) if token_id in builder.tokenizer.end_ids]
+    assert all(later - earlier > 2 for earlier, later in pairwise(ends)), "the end token stands there twice"
 
 
 def test_a_switch_for_thinking_is_found(folder: Path) -> None:
