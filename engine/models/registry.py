@@ -182,7 +182,8 @@ class Registry:
             label: For people; None takes what the model calls itself.
             keep_source: Keep the file in the model folder.
             weights: How they are to be held, one of `engine.formats.WEIGHTS`; "" takes what suits the device.
-            origin, licence: Where it was downloaded from and under which licence, for its manifest.
+            origin: Where it was downloaded from, for its manifest.
+            licence: Under which licence, for its manifest.
 
         Raises:
             ModelNotFound: There is no such file or folder.
