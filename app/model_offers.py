@@ -113,6 +113,19 @@ class ModelOffer:
 
 
 @dataclass(frozen=True, slots=True)
+class HubQuestion:
+    """Something that the hub can be asked, and has not been.
+
+    Attributes:
+        text: What is looked for, or a repository.
+        repository: Which of the two.
+    """
+
+    text: str
+    repository: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a download or import has come.
 

@@ -50,6 +50,7 @@ class Providing(QObject):
         shelf.arrived.connect(self._arrived)
         shelf.show_requested.connect(self.show_dialog)
         window.fetching.cancel_requested.connect(self._pause)
+        shelf.shown = False  # a dialog over an earlier window is gone with it
         self._show_running(shelf.shelf)
 
     @property

@@ -156,7 +156,7 @@ def hub(stage: Stage) -> None:
     dialog = _open(stage)
     dialog.search_field.setText("coder")
     dialog.pick("search:coder")
-    dialog._enter(dialog.list.current_id)
+    dialog.details.buttons["ask"].click()
     wait_for(lambda: bool(dialog._shelf.found))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.i18n import translate
-from app.model_offers import ModelOffer, Shelf, Source, Task
+from app.model_offers import HubQuestion, ModelOffer, Shelf, Source, Task
 from app.views import words
 from app.views.models.model_facts import Thing
 from engine.events import InstalledModel
@@ -31,6 +31,7 @@ def all_actions() -> tuple[ActionEntry, ...]:
         ActionEntry("load", translate("model_actions", "Load"), primary=True),
         ActionEntry("get", translate("model_actions", "Download"), primary=True),
         ActionEntry("look_up", translate("model_actions", "Look up its files"), primary=True),
+        ActionEntry("ask", translate("model_actions", "Search"), primary=True),
         ActionEntry("resume", translate("model_actions", "Resume"), primary=True),
         ActionEntry("pause", translate("model_actions", "Pause")),
         ActionEntry("cancel", translate("model_actions", "Cancel")),
@@ -55,6 +56,9 @@ def actions_for(thing: Thing | None, shelf: Shelf, source: Source | None) -> tup
             return tuple(_named(known[name], thing) for name in _of_task(thing))
         case ModelOffer():
             return tuple(_sized(known[name], source) for name in _of_offer(thing))
+        case HubQuestion():
+            look_up = replace(known["ask"], label=translate("model_actions", "Look it up"))
+            return (look_up if thing.repository else known["ask"],)
     return ()
 
 

@@ -157,7 +157,7 @@ class ModelDetails(QFrame):
             self._area.verticalScrollBar().setValue(0)
 
     def _show_head(self, thing: Thing) -> None:
-        self._title.setText(thing.label)
+        self._title.setText(model_facts.title(thing))
         self._origin.setText(model_facts.origin(thing))
         self._origin.setVisible(bool(self._origin.text()))
         good_at = model_facts.good_at(thing, self._shelf)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from app.engine_sentences import translated
 from app.i18n import as_one_text, translate
-from app.model_offers import Fit, ModelOffer, Shelf, Source, Task
+from app.model_offers import Fit, HubQuestion, ModelOffer, Shelf, Source, Task
 from app.views import words
 from app.views.models import model_words
 from engine.events import InstalledModel
 
-Thing = InstalledModel | Task | ModelOffer
+Thing = InstalledModel | Task | ModelOffer | HubQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,23 @@ class Fact:
 
 def offer_of(thing: Thing, shelf: Shelf) -> ModelOffer | None:
     """What the catalogue or the hub tells of it."""
-    if isinstance(thing, ModelOffer):
-        return thing
+    if isinstance(thing, ModelOffer | HubQuestion):
+        return thing if isinstance(thing, ModelOffer) else None
     known = (*(shelf.catalogue or ()), *shelf.found)
     if isinstance(thing, Task):
         wanted = {thing.reference, thing.reference.partition(":")[0]}
     else:
         wanted = {thing.name, thing.origin.partition("@")[0]} - {""}
     return next((offer for offer in known if offer.name in wanted or offer.repo in wanted), None)
+
+
+def title(thing: Thing) -> str:
+    """What it is called."""
+    if not isinstance(thing, HubQuestion):
+        return thing.label
+    if thing.repository:
+        return thing.text
+    return translate("model_facts", "Search Hugging Face for “{words}”").format(words=thing.text)
 
 
 def origin(thing: Thing) -> str:
@@ -46,11 +55,17 @@ def origin(thing: Thing) -> str:
             return " · ".join(part for part in (thing.name, thing.origin.partition("@")[0]) if part)
         case Task():
             return thing.reference
+        case HubQuestion():
+            return ""
     return thing.repo
 
 
 def good_at(thing: Thing, shelf: Shelf) -> str:
     """What it is good at, where that is known."""
+    if isinstance(thing, HubQuestion):
+        return translate(
+            "model_facts", "This goes over the network: what is typed goes to the hub, and nothing else."
+        )
     offer = offer_of(thing, shelf)
     return translated(offer.good_at) if offer is not None else ""
 
@@ -62,6 +77,8 @@ def facts_of(thing: Thing, shelf: Shelf, source_id: str) -> tuple[Fact, ...]:
             return () if thing.server else _of_installed(thing, offer_of(thing, shelf))
         case Task():
             return _of_task(thing, offer_of(thing, shelf))
+        case HubQuestion():
+            return ()
     return _of_offer(thing, thing.source(source_id) or thing.best)
 
 
@@ -70,7 +87,7 @@ def _of_installed(model: InstalledModel, offer: ModelOffer | None) -> tuple[Fact
     held = model_words.format_name(model.weights) if model.weights else ""
     plain = translate("model_facts", "Loquat's plain one; this is a base model without one of its own")
     rows = (
-        (translate("model_facts", "Size"), model_words.parameters(model.parameters)),
+        (translate("model_facts", "Size"), _parameters(model.parameters)),
         (translate("model_facts", "On the disk"), words.size(model.nbytes)),
         (translate("model_facts", "Format"), held),
         (translate("model_facts", "Family"), family or model.architecture),
@@ -95,7 +112,7 @@ def _of_offer(offer: ModelOffer, source: Source | None) -> tuple[Fact, ...]:
         Fact(translate("model_facts", "On this machine"), _verdict(fit), "warning" if fit.kind == "no" else "text"),
         Fact(translate("model_facts", "Speed"), _speed(fit) if offer.complete and fit.kind != "no" else ""),
         Fact(translate("model_facts", "Disk"), _disk(source)),
-        Fact(translate("model_facts", "Size"), _parameters(offer)),
+        Fact(translate("model_facts", "Size"), _parameters(offer.parameters)),
         Fact(translate("model_facts", "Family"), offer.family),
         Fact(translate("model_facts", "Context"), _tokens(offer.context)),
         Fact(translate("model_facts", "Languages"), _languages(offer)),
@@ -125,8 +142,8 @@ def _languages(offer: ModelOffer) -> str:
     return more.format(languages=named, count=offer.more_languages)
 
 
-def _parameters(offer: ModelOffer) -> str:
-    size = model_words.parameters(offer.parameters)
+def _parameters(count: int) -> str:
+    size = model_words.parameters(count)
     return translate("model_facts", "{size} parameters").format(size=size) if size else ""
 
 

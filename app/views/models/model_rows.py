@@ -134,7 +134,7 @@ def _hub(shelf: Shelf, wanted: str) -> list[Row]:
 
 
 def _way(wanted: str) -> Row:
-    note = translate("model_rows", "Goes over the network; nothing does before you press it.")
+    note = translate("model_rows", "Goes over the network")
     if is_repository(wanted):
         return Row(LOOK_UP + wanted, translate("model_rows", "Look up {repository}").format(repository=wanted), note)
     return Row(SEARCH + wanted, translate("model_rows", "Search Hugging Face for “{words}”").format(words=wanted), note)

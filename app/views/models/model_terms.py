@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
@@ -15,10 +16,13 @@ from app.views.dialogs import make_button
 from app.views.models import model_words
 from app.views.models.model_facts import Thing
 
-HUB: Final = "https://huggingface.co/"
-TOKENS_PAGE: Final = HUB + "settings/tokens"
 _INDENT: Final = 20  # as far as the words of a radio button
 _ASKS_FOR_TOKEN: Final = ("gated", "token")
+
+
+def hub_page(of: str) -> str:
+    """The address of a page of the hub, or of the mirror that is asked in its place."""
+    return f"{os.environ.get('HF_ENDPOINT', '').rstrip('/') or 'https://huggingface.co'}/{of}"
 
 
 class FormatChoice(QWidget):
@@ -74,7 +78,7 @@ class FormatChoice(QWidget):
 
     def _button(self, source: Source, recommended: bool) -> QRadioButton:
         line = QWidget(self)
-        button = QRadioButton(model_words.source_name(source, recommended), line)
+        button = QRadioButton(model_words.source_name(source, recommended and source.fit.kind != "no"), line)
         button.setFont(self._theme.font("list"))
         about = Label(self._theme, model_words.source_line(source), "small", "muted")
         about.setWordWrap(True)
@@ -150,7 +154,7 @@ class Terms(QWidget):
         failure = thing.failure if isinstance(thing, Task) else None
         kind = failure.kind if failure is not None else ""
         wants_token, repo = kind in _ASKS_FOR_TOKEN, _repository(thing, offer)
-        self._page = HUB + repo if repo else ""
+        self._page = hub_page(repo) if repo else ""
         self._link = offer.licence_url if offer is not None else ""
         self._must = kind == "licence" or (isinstance(thing, ModelOffer) and thing.accept)
         name = (offer.licence_label or offer.licence) if offer is not None else ""
@@ -159,21 +163,21 @@ class Terms(QWidget):
         self._licence.setVisible(shown)
         self.link_button.setVisible(shown and bool(self._link))
         self.accept_box.setVisible(self._must)
-        self._show_gate(wants_token, gated=isinstance(thing, ModelOffer) and thing.gated)
+        self._show_gate(wants_token, told=isinstance(thing, ModelOffer) and thing.gated)
         if not keep:
             self.accept_box.setChecked(False)
             self.token_field.clear()
         self.setVisible(shown or self._must or wants_token or not self._gated.isHidden())
 
-    def _show_gate(self, wants_token: bool, gated: bool) -> None:
+    def _show_gate(self, wants_token: bool, told: bool) -> None:
         """Say what a model that is not given to everybody asks for; the field comes when it was refused."""
         said = translate(
             "model_terms",
             "Its makers ask you to agree on its page first; the download then needs an access token of your account.",
         )
         self._gated.setText(said)
-        self._gated.setVisible(gated or wants_token)
-        self.page_button.setVisible((gated or wants_token) and bool(self._page))
+        self._gated.setVisible(told or wants_token)
+        self.page_button.setVisible(wants_token and bool(self._page))
         self.tokens_button.setVisible(wants_token)
         self.token_field.setVisible(wants_token)
         self.token_button.setVisible(wants_token)
@@ -181,7 +185,7 @@ class Terms(QWidget):
     def _connect(self) -> None:
         self.link_button.clicked.connect(lambda: self.link_activated.emit(self._link))
         self.page_button.clicked.connect(lambda: self.link_activated.emit(self._page))
-        self.tokens_button.clicked.connect(lambda: self.link_activated.emit(TOKENS_PAGE))
+        self.tokens_button.clicked.connect(lambda: self.link_activated.emit(hub_page("settings/tokens")))
         self.accept_box.toggled.connect(self.accepted)
         self.token_button.clicked.connect(self._give)
         self.token_field.returnPressed.connect(self._give)

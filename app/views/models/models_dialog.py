@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.attachments import local_paths
 from app.i18n import translate
-from app.model_offers import ModelOffer, Shelf, Task
+from app.model_offers import HubQuestion, ModelOffer, Shelf, Task
 from app.theme import Theme
 from app.views.controls import Label
 from app.views.dialogs import fit, make_button
@@ -128,6 +128,8 @@ class ModelsDialog(QDialog):
             "installed": lambda: next((each for each in shelf.installed if each.name == name), None),
             "task": lambda: next((each for each in shelf.tasks if each.id == name), None),
             "offer": lambda: next((each for each in shelf.catalogue or () if each.name == name), None),
+            "search": lambda: HubQuestion(name),
+            "look": lambda: HubQuestion(name, repository=True),
             "found": lambda: next((each for each in shelf.found if each.repo == name), None),
         }
         return places[kind]() if kind in places else None
@@ -142,13 +144,10 @@ class ModelsDialog(QDialog):
         self.list.show_rows(model_rows.rows_of(self._shelf, self.search_field.text()))
         self._show_chosen()
 
-    def _enter(self, row_id: str) -> None:
+    def _enter(self) -> None:
         """Ask the hub where the row offers that; else bring the keyboard to what can be done."""
-        kind, _, rest = row_id.partition(":")
-        if kind == "search":
-            self.search_requested.emit(rest)
-        elif kind == "look":
-            self.look_up_requested.emit(rest)
+        if isinstance(self.details.thing, HubQuestion):
+            self._ask(self.details.thing)
         elif (button := self.details.primary) is not None and button.isEnabled():
             button.setFocus(Qt.FocusReason.TabFocusReason)
 
@@ -164,6 +163,12 @@ class ModelsDialog(QDialog):
                 self._want_of_task(action, thing)
             case ModelOffer():
                 self._want_of_offer(action, thing)
+            case HubQuestion():
+                self._ask(thing)
+
+    def _ask(self, question: HubQuestion) -> None:
+        wish = self.look_up_requested if question.repository else self.search_requested
+        wish.emit(question.text)
 
     def _want_of_installed(self, action: str, model: InstalledModel) -> None:
         match action:
@@ -233,10 +238,10 @@ class ModelsDialog(QDialog):
 
     def _connect(self) -> None:
         self.search_field.textChanged.connect(lambda _text: self._typed())
-        self.search_field.stepped.connect(self.list.step)
-        self.search_field.entered.connect(lambda: self._enter(self.list.current_id))
+        self.search_field.stepped.connect(self._step)
+        self.search_field.entered.connect(self._enter)
         self.list.picked.connect(lambda _id: self._show_chosen())
-        self.list.activated_id.connect(self._enter)
+        self.list.activated_id.connect(lambda _id: self._enter())
         self.list.clicked.connect(lambda _index: self._clicked())
         details = self.details
         details.wanted.connect(self._want)
@@ -249,10 +254,13 @@ class ModelsDialog(QDialog):
         self.folder_button.clicked.connect(self.folder_requested)
         self.close_button.clicked.connect(self.accept)
 
+    def _step(self, steps: int) -> None:
+        self._awaited = ""
+        self.list.step(steps)
+        self.list.announce()
+
     def _clicked(self) -> None:
         self._awaited = ""
-        if self.list.current_id.startswith((model_rows.SEARCH, model_rows.LOOK_UP)):
-            self._enter(self.list.current_id)
 
     def _lay_out(self) -> None:
         field = self.search_field

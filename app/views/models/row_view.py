@@ -17,7 +17,15 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.i18n import translate
@@ -201,6 +209,12 @@ class ModelRows(RowList):
         ids = [row.id for row in self.rows if row.id]
         if self.current_id in ids:
             self.pick(ids[max(0, min(len(ids) - 1, ids.index(self.current_id) + steps))])
+
+    def announce(self) -> None:
+        """Say the chosen row to a screen reader, whose focus is in the field."""
+        if self.current_id:
+            said = self._rows.data(self.currentIndex(), Qt.ItemDataRole.AccessibleTextRole)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, str(said)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)

@@ -197,6 +197,7 @@ def test_the_hub_is_asked_when_the_person_says_so(opened: Any, qtbot: Any) -> No
     assert it.titles == ["On the hub", "Search Hugging Face for “coder”"]
     assert "network" in it.dialog.list.rows[-1].detail
     assert not [call for call in it.commands.calls if call[0] == "search"]
+    assert it.shown == {"ask"} and it.dialog.details.title == "Search Hugging Face for “coder”"
     QTest.keyClick(it.dialog.search_field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "Qwen2.5-Coder-1.5B-Instruct-GGUF" in it.titles)
     assert it.commands.calls[-1] == ["search", "coder", "--json"]
@@ -224,7 +225,7 @@ def test_a_repository_is_typed_by_hand_and_its_refusal_is_said(opened: Any, qtbo
     assert "Look up owner/name" in it.titles, "it can be tried again"
     it.commands.say("show", {"models": [{"repo": "owner/name", "problem": "It holds no weights.", "chosen": None}]})
     it.dialog.pick("look:owner/name")
-    QTest.keyClick(it.dialog.search_field, Qt.Key.Key_Return)
+    it.press("ask")
     qtbot.waitUntil(lambda: it.dialog.list.current_id == "found:owner/name")
     assert it.dialog.said == "It holds no weights."
     assert it.shown == {"page"}
