@@ -26,6 +26,8 @@ _METADATA: Final = (
     ),
     *("PySide6-Essentials", "openai", "keyring", "bitsandbytes", "llguidance", "fastapi", "pydantic"),
 )
+# Formulas are drawn with fonts and a table of symbols that lie in their packages.
+_WITH_DATA: Final = ("app", "engine", "latex2mathml", "ziafont", "ziamath")
 _LINES: Final = "Metadata-Version: 2.4\nName: {}\nVersion: {}\nSummary: {}\nLicense-Expression: {}\n"
 
 
@@ -36,6 +38,7 @@ class Plan:
     Attributes:
         datas: Files and the folder that each goes to.
         metadata: Distributions whose version is asked for while the program runs.
+        with_data: Packages whose files that are no code are read while the program runs.
         hidden: Modules that are imported by name only.
         excluded: Modules that are left out.
         modes: How a package's modules are kept: "py" are source files beside the program.
@@ -47,6 +50,7 @@ class Plan:
 
     datas: tuple[tuple[str, str], ...]
     metadata: tuple[str, ...]
+    with_data: tuple[str, ...]
     hidden: tuple[str, ...]
     excluded: tuple[str, ...]
     modes: tuple[tuple[str, str], ...]
@@ -67,6 +71,7 @@ def plan(root: Path) -> Plan:
             *[(str(file), _MODEL_FOLDER) for file in sorted((BUILD / _MODEL_FOLDER).glob("*.gguf"))],
         ),
         metadata=tuple(name for name in _METADATA if _is_installed(name)),
+        with_data=_WITH_DATA,
         hidden=("engine.bench.subject", "engine.bench.first_token"),
         excluded=(*trim.MODULES, *(f"transformers.models.{name}" for name in trim.unneeded_families(_transformers()))),
         # Numba keeps compiled kernels only for functions whose source file exists.

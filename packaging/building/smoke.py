@@ -22,7 +22,7 @@ def smoke(program: Path) -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         done = subprocess.run(
-            [str(program), "--self-test"],
+            [str(program), "--self-test", "--self-test-limit", str(LIMIT_S - 30)],
             env=clean_environment(Path(home)),
             cwd=home,
             capture_output=True,
