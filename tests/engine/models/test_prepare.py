@@ -84,7 +84,7 @@ def test_the_first_start_fetches_verifies_and_imports(
     kinds = list(dict.fromkeys((step.stage, step.sentence.split()[0]) for step in steps))
     assert kinds == [
         *((LoadStage.DOWNLOAD, word) for word in ("Looking", "Downloading")),
-        *((LoadStage.IMPORT, word) for word in ("Verifying", "Checking", "Reading", "Importing", "Packing", "Writing")),
+        *((LoadStage.IMPORT, word) for word in ("Verifying", "Checking", "Reading", "Importing", "Packing", "Trying")),
     ]
     assert {path.name for path in registry.models_dir.rglob("*.gguf")} == {"source.gguf"}
     assert not list(registry.models_dir.glob(".unfinished*"))
