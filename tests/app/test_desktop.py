@@ -25,8 +25,10 @@ from app.single_instance import SingleInstance
 from app.store import Store
 from app.views.dialogs import LinkDialog
 from engine.errors import EngineError
+from engine.explain.version import program_version
 from engine.models.bundled import OVERRIDE
 from engine.models.catalogue import DEFAULT_MODEL
+from engine.updates import Release
 from tests.app.fake_worker import FakeWorker, Load, Reply
 
 PROGRAM = textwrap.dedent(
@@ -297,6 +299,19 @@ def test_a_first_start_with_a_model_that_is_not_here_offers_the_one_to_get(qtbot
     card = desktop.window.start_page.setup_card
     qtbot.waitUntil(lambda: card.isVisible() and "Download" in card.get_button.text())
     assert desktop.chats.model.phase == "failed"
+
+
+def test_a_new_version_is_told_in_the_window_and_its_page_is_asked_about(qtbot, make_desktop):
+    desktop = make_desktop()
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    desktop.updates._tell(Release("99.0", "2026-12-01", "https://loquat.example/99.0", {}))
+    (card,) = desktop.window.notices.cards
+    assert card.notice.sentence == f"Loquat 99.0 is out; you have {program_version()}."
+    card.notice.action()
+    dialog = desktop.window.findChild(LinkDialog)
+    assert dialog.isVisible() and dialog.address_field.toPlainText() == "https://loquat.example/99.0"
+    dialog.close()
 
 
 def test_another_language_is_spoken_at_once_and_what_is_written_stays(qtbot, make_desktop):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -124,3 +128,16 @@ def test_what_comes_after_the_end_is_not_told(qtbot: Any, make_world: Callable[.
     world.check.close()
     world.check._tell(Release("0.2.0", "2026-12-01", PAGE, {}))
     assert world.notices == []
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_only_a_build_that_knows_where_to_ask_offers_to_tell(tmp_path: Path, known: bool) -> None:
+    if known:
+        key = base64.b64encode(bytes(32)).decode()
+        (tmp_path / "updates.json").write_text(json.dumps({"address": SOURCE.address, "public_key": key}))
+    code = (
+        "import pathlib, sys, app.assets; app.assets.ASSETS = pathlib.Path(sys.argv[1]); import app.declarations as d; "
+    )
+    code += "print([s.label for s in d.SETTINGS if s.name == 'tell_of_updates'])"
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ("['Tell me about new versions']" if known else "['']")
