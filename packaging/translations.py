@@ -35,7 +35,7 @@ PHRASES: Final = ("{0} thread", "{0} threads", "{0} s", "it does not say why.")
 SILENT: Final = re.compile(
     r"server/(?!thread).*|bench/.*|doctor/.*"
     r"|(?:.*/)?(?:cli.*|verify|pre_tokenizers|titles|target|heads|step|cache_folder|units|jsonl_.*|batch)"
-    r"|system_libraries|updates"
+    r"|system_libraries|updates|templates/(?:allowed|probe)"
 )
 # Looked for in other programs' words, names of formats, and detail that reaches nobody.
 NEVER_SHOWN: Final = re.compile(

@@ -15,6 +15,10 @@ KNOWN: Final = (
     "<|endoftext|>",
     "<|end_of_text|>",
     "<end_of_utterance>",
+    "<|end_of_turn|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|eot|>",
+    "<|return|>",
 )
 
 

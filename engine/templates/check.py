@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from engine.chat import Message
 from engine.errors import BadModelFile, BadRequest
@@ -14,27 +14,10 @@ from engine.models.choices import read_choices
 from engine.prompt import PromptBuilder, read_template
 from engine.templates.checked import Finding, Held, History, ModelCheck, SystemMessage, Thinking
 from engine.templates.plain import PLAIN_TEMPLATE, TemplateKind
+from engine.templates.probe import DAY, QUESTIONS, REPLIES, SYSTEM, TEXTS, THOUGHT, TOOL, TOOL_NAME
 from engine.tokenizer import Tokenizer, load_tokenizer, read_json
 
-_SYSTEM, _FIRST, _SECOND, _THIRD = "Answer in verse.", "What is a quince?", "Where does it grow?", "Since when?"
-_REPLIES: Final = ("A fruit.", "In gardens.")
-_THOUGHT: Final = "the word is rare"
-_DAY: Final = "2026-03-05"
-_TOOL: Final = {
-    "type": "function",
-    "function": {
-        "name": "quince_price",
-        "description": "Tells a price.",
-        "parameters": {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]},
-    },
-}
-_TEXTS: Final = (
-    "Größe naïve Ελληνικά 你好世界 ไทย हिन्दी",
-    "👍🏽 🏳️‍🌈",
-    "  def f(x):\n\treturn {x: 'y'}\n\n",
-    "e\u0301 \u200b\ufffd\x07",
-)
-_NEWLINE: Final = "\n"
+_FIRST, _SECOND, _ = QUESTIONS
 
 
 def check_model(folder: Path) -> ModelCheck:
@@ -59,7 +42,7 @@ def check_model(folder: Path) -> ModelCheck:
         thinking=look.thinking,
         history=look.history,
         stable=look.stable,
-        tools=str(builder.tool_style or ""),
+        tools=look.tools,
         ends=tuple(sorted(tokenizer.decode_all([token_id]) for token_id in tokenizer.end_ids)),
         tokens=tokenizer.size,
         rows=rows,
@@ -96,7 +79,7 @@ def _held(tokenizer: Tokenizer, source: str) -> tuple[Held, str]:
     if not source:
         return Held.NONE, ""
     try:
-        PromptBuilder(tokenizer, source).ids([Message("user", _FIRST)], _DAY)
+        PromptBuilder(tokenizer, source).ids([Message("user", _FIRST)], DAY)
     except BadRequest as error:
         return Held.BROKEN, error.sentence
     except Exception as error:  # a template is foreign code and can fail in any way
@@ -140,6 +123,7 @@ class _Look:
         self.stable = self._stable(system=False) and self._stable(system=True)
         self.history = self._history()
         self.ends = self._ends()
+        self.tools = self._tools()
 
     def findings(self) -> Iterator[Finding]:
         """What a person should know of it."""
@@ -170,7 +154,7 @@ class _Look:
                 "end: replies may not stop.",
                 serious=True,
             )
-        if self._source and self._builder.tool_style is None and "tools" in self._source:
+        if not self.tools and "tools" in self._source:
             yield Finding(
                 "unknown_tools",
                 "The chat template writes calls of tools in a way that Loquat does not read; tools are refused.",
@@ -180,16 +164,16 @@ class _Look:
     def _text(self, *messages: tuple[str, str], **wishes: Any) -> str | None:  # noqa: ANN401
         """What the template makes of messages; None where it refuses them."""
         try:
-            return self._builder.text([{"role": role, "content": text} for role, text in messages], _DAY, **wishes)
+            return self._builder.text([{"role": role, "content": text} for role, text in messages], DAY, **wishes)
         except Exception:  # a template is foreign code and can fail in any way
             return None
 
     def _system(self) -> SystemMessage:
-        both = self._text(("system", _SYSTEM), ("user", _FIRST))
-        if both is None or _SYSTEM not in both:
+        both = self._text(("system", SYSTEM), ("user", _FIRST))
+        if both is None or SYSTEM not in both:
             return SystemMessage.BY_LOQUAT
-        asked = self._text(("user", _SYSTEM)) or ""
-        folded = both.partition(_SYSTEM)[0] == asked.partition(_SYSTEM)[0]
+        asked = self._text(("user", SYSTEM)) or ""
+        folded = both.partition(SYSTEM)[0] == asked.partition(SYSTEM)[0]
         return SystemMessage.FOLDED if folded else SystemMessage.OWN
 
     def _thinking(self) -> Thinking:
@@ -198,21 +182,26 @@ class _Look:
             return Thinking.SWITCH
         return Thinking.ALWAYS if "<think>" in (self._text(asked) or "") else Thinking.NONE
 
+    def _tools(self) -> str:
+        """How calls are written, where a tool is really told of."""
+        told = self._text(("user", _FIRST), tools=[TOOL]) or ""
+        return str(self._builder.tool_style or "") if TOOL_NAME in told else ""
+
     def _history(self) -> History:
         if not self.stable:
             return History.REWRITTEN
-        thought = f"<think>\n{_THOUGHT}\n</think>\n\n{_REPLIES[0]}"
+        thought = f"<think>\n{THOUGHT}\n</think>\n\n{REPLIES[0]}"
         text = self._text(("user", _FIRST), ("assistant", thought), ("user", _SECOND))
-        return History.UNTHOUGHT if text is not None and _THOUGHT not in text else History.KEPT
+        return History.UNTHOUGHT if text is not None and THOUGHT not in text else History.KEPT
 
     def _stable(self, *, system: bool) -> bool:
         """Whether each prompt goes on with the one before it and its reply, as the KV cache holds them."""
-        messages = [Message("system", _SYSTEM)] if system else []
+        messages = [Message("system", SYSTEM)] if system else []
         before: list[int] = []
-        for question, reply in zip((_FIRST, _SECOND, _THIRD), (*_REPLIES, ""), strict=True):
+        for question, reply in zip(QUESTIONS, (*REPLIES, ""), strict=True):
             messages.append(Message("user", question))
             try:
-                ids = self._builder.ids(messages, _DAY)
+                ids = self._builder.ids(messages, DAY)
             except BadRequest:
                 return False
             if common_prefix(before, ids) < len(before):
@@ -224,11 +213,11 @@ class _Look:
 
     def _ends(self) -> _Ends | None:
         """The first special token behind a reply; None if there is none, or another message begins with it."""
-        text = self._text(("user", _FIRST), ("assistant", _REPLIES[0]), ("user", _SECOND))
-        if text is None or _REPLIES[0] not in text or _SECOND not in text:
+        text = self._text(("user", _FIRST), ("assistant", REPLIES[0]), ("user", _SECOND))
+        if text is None or REPLIES[0] not in text or _SECOND not in text:
             return None
         tokenizer = self._builder.tokenizer
-        between = text.partition(_REPLIES[0])[2].partition(_SECOND)[0]
+        between = text.partition(REPLIES[0])[2].partition(_SECOND)[0]
         special = [token_id for token_id in tokenizer.encode(between) if token_id in tokenizer.special_ids]
         return _Ends(tokenizer.decode_all(special[:1]), special[0] in tokenizer.end_ids) if special else None
 
@@ -240,7 +229,7 @@ def _of_tokenizer(tokenizer: Tokenizer, look: _Look) -> Iterator[Finding]:
             "The model's files name no token that ends a reply: replies go on until their limit.",
             serious=True,
         )
-    lost = [text for text in _TEXTS if tokenizer.decode(tokenizer.encode(text)).strip() != text.strip()]
+    lost = [text for text in TEXTS if tokenizer.decode(tokenizer.encode(text)).strip() != text.strip()]
     if lost:
         yield Finding(
             "lossy_tokenizer",

@@ -12,6 +12,7 @@ from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS
 from jinja2.utils import _PassArg
 
+from engine.templates.allowed import DEEP, QUICK, SHALLOW
 from engine.templates.budget import Budget
 
 WIDEST: Final = 64
@@ -22,21 +23,6 @@ _PIECE: Final = 64  # bytes of a small text
 _CHARACTERS_PER_STEP: Final = 4096
 _ITEMS_PER_STEP: Final = 8
 _WIDE: Final = re.compile(r"\d{4}|\*|\{[^{}]*\{")  # in a format: a width that makes gigabytes, or one from a value
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
-
-
-# Filters by what they go through: nothing, the items of their value, or everything below it. Left out are those that
-# could take long or make much, and that no chat template needs.
-QUICK: Final = words("abs attr count d default first float int items last length safe")
-SHALLOW: Final = words("batch list map reject rejectattr reverse select selectattr slice")
-DEEP: Final = words(
-    "capitalize dictsort e escape forceescape format groupby indent join lower max min replace round sort string sum "
-    "title trim truncate unique upper urlencode wordcount"
-)
 Arguments = dict[str, Any]
 Filter = Callable[..., Any]
 

@@ -20,6 +20,7 @@ from jinja2.runtime import BlockReference, Context, LoopContext, Macro, Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
+from engine.templates.allowed import METHODS
 from engine.templates.budget import Budget
 from engine.templates.code import CountingCode, Generation, check_tree
 from engine.templates.growth import (
@@ -31,25 +32,12 @@ from engine.templates.growth import (
     formatted,
     length,
     multiplied,
-    words,
 )
 
 LONGEST: Final = 200_000
 """Characters of a template; those of the models that people use have less than 30,000."""
 _LARGEST: Final = 10**9  # bounds of a range; much larger numbers can be chosen so that their hashes collide
 
-_METHODS: Final[tuple[tuple[tuple[type, ...], frozenset[str]], ...]] = (
-    (
-        (str,),
-        words(
-            "capitalize casefold count endswith find format index isalnum isalpha isascii isdecimal isdigit islower "
-            "isnumeric isspace istitle isupper join lower lstrip partition removeprefix removesuffix replace rfind "
-            "rindex rpartition rsplit rstrip split splitlines startswith strip swapcase title upper"
-        ),
-    ),
-    ((Mapping,), words("get items keys values")),
-    ((list, tuple), words("count index")),
-)
 _OPEN: Final = (Namespace, LoopContext, Macro, TemplateReference, BlockReference)
 
 
@@ -131,7 +119,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:  # noqa: ANN401
         """Only the methods that chat templates use."""
-        for kinds, names in _METHODS:
+        for kinds, names in METHODS:
             if isinstance(obj, kinds):
                 return attr in names
         return isinstance(obj, _OPEN) and not attr.startswith("_")
