@@ -72,6 +72,7 @@ class ModelOffer:
         licence_label: The licence's name for people; empty where only its identifier is known.
         more_languages: How many its makers name in all; 0 where those are all.
         downloads: How often it was fetched from the hub lately.
+        adapter: Whether it is a LoRA adapter, which is added to a model.
         problem: Why nothing of it can be used here; empty where it can.
         complete: Whether all is known; of what a search found only the first lines are.
     """
@@ -92,6 +93,7 @@ class ModelOffer:
     good_at: str = ""
     downloads: int = 0
     sources: tuple[Source, ...] = ()
+    adapter: bool = False
     problem: str = ""
     complete: bool = True
 
@@ -175,6 +177,7 @@ class Task:
         weights: How they shall be held; empty for what suits.
         kind: "get" for a download, "add" for something of the person's own.
         accepted: Whether the person accepted the licence.
+        base: The model to which an adapter is added; empty for a model.
         loads: Whether the model is loaded when it is there.
     """
 
@@ -187,6 +190,7 @@ class Task:
     progress: Progress = Progress()
     failure: Failure | None = None
     accepted: bool = False
+    base: str = ""
     loads: bool = False
 
     @property
@@ -194,7 +198,8 @@ class Task:
         """Of the command that does it."""
         held = ("--weights", self.weights) if self.weights else ()
         accepts = ("--accept-licence",) if self.accepted else ()
-        return ("models", self.kind, self.reference, *held, *accepts, "--json")
+        base = ("--for", self.base) if self.base else ()
+        return ("models", self.kind, self.reference, *held, *base, *accepts, "--json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +259,7 @@ def failure(value: Mapping[str, Any]) -> Failure:
 def _offer(value: Mapping[str, Any], complete: bool) -> ModelOffer:
     repo, name = _text(value, "repo"), _text(value, "name")
     return ModelOffer(
-        label=_text(value, "label") or repo or name,
+        label=_label(_text(value, "label"), repo) or name,
         name=name,
         repo=repo,
         family=_text(value, "family"),
@@ -270,9 +275,20 @@ def _offer(value: Mapping[str, Any], complete: bool) -> ModelOffer:
         good_at=_text(value, "good_at"),
         downloads=_whole(value, "downloads"),
         sources=tuple(sorted(_sources(value), key=_place)),
+        adapter=_is_adapter(value),
         problem=_text(value, "problem"),
         complete=complete,
     )
+
+
+def _label(label: str, repo: str) -> str:
+    """What a model is called; of a repository the name alone, its owner stands beside it."""
+    return (repo.partition("/")[2] or repo) if label in ("", repo) else label
+
+
+def _is_adapter(value: Mapping[str, Any]) -> bool:
+    chosen = value.get("chosen")
+    return isinstance(chosen, Mapping) and chosen.get("kind") == "adapter"
 
 
 def _place(source: Source) -> int:
@@ -285,6 +301,8 @@ def _sources(value: Mapping[str, Any]) -> Iterable[Source]:
     if isinstance(told, list) or not isinstance(chosen, Mapping):
         return map(_source, _objects(told))
     taken = _text(chosen, "variant")
+    if _is_adapter(value):
+        return (Source("", nbytes=_whole(chosen, "nbytes")),)
     if variants:
         return (_variant(each, _text(each, "name") == taken) for each in variants)
     return (Source(weights, nbytes=_whole(chosen, "nbytes")) for weights in WEIGHTS)

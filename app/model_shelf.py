@@ -190,7 +190,7 @@ class ModelShelf(QObject):
         sentences = value.get("sentences")
         said = "\n".join(map(str, sentences)) if isinstance(sentences, list) else str(value.get("sentence", ""))
         if self._chats.model.info is not None and row == f"installed:{self._chats.model.info.name}" and not said:
-            said = translate("model_shelf", "This takes effect when the model is loaded again.")
+            said = _at_next_load()
         self.said.emit(row, said, value.get("exit_code") == FOUND_EXIT)
 
     def _did_not(self, row: str, failure: Failure) -> None:
@@ -201,7 +201,9 @@ class ModelShelf(QObject):
 
     def _task_done(self, task: Task, name: str) -> None:
         self._chats.models.refresh()
-        if task.loads or self._chats.model.phase in ("none", "failed"):
+        if task.base:
+            self.said.emit(f"installed:{task.base}", _at_next_load(), False)
+        elif task.loads or self._chats.model.phase in ("none", "failed"):
             self._chats.load_model(name)
         elif not self.shown:
             said = translate("model_shelf", "{name} is on this machine now.").format(name=task.label)
@@ -250,3 +252,7 @@ class ModelShelf(QObject):
         if shelf != self._shelf:
             self._shelf = shelf
             self.changed.emit(shelf)
+
+
+def _at_next_load() -> str:
+    return translate("model_shelf", "This takes effect when the model is loaded again.")

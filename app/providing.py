@@ -127,6 +127,7 @@ class Providing(QObject):
         dialog.search_requested.connect(self._shelf.search)
         dialog.look_up_requested.connect(self._shelf.look_up)
         dialog.load_requested.connect(self._load)
+        dialog.reload_requested.connect(self._chats.reload_model)
         dialog.default_requested.connect(models.set_default)
         dialog.rename_requested.connect(self._rename)
         dialog.remove_requested.connect(self.confirm_removal)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from app.i18n import translate
 from app.model_offers import HubQuestion, ModelOffer, Shelf, Source, Task
 from app.views import words
-from app.views.models.model_facts import Thing
+from app.views.models.model_facts import Thing, base_for_adapter
 from engine.events import InstalledModel
 
 
@@ -32,6 +32,7 @@ def all_actions() -> tuple[ActionEntry, ...]:
         ActionEntry("get", translate("model_actions", "Download"), primary=True),
         ActionEntry("look_up", translate("model_actions", "Look up its files"), primary=True),
         ActionEntry("ask", translate("model_actions", "Search"), primary=True),
+        ActionEntry("reload", translate("model_actions", "Load again")),
         ActionEntry("resume", translate("model_actions", "Resume"), primary=True),
         ActionEntry("pause", translate("model_actions", "Pause")),
         ActionEntry("cancel", translate("model_actions", "Cancel")),
@@ -55,7 +56,9 @@ def actions_for(thing: Thing | None, shelf: Shelf, source: Source | None) -> tup
         case Task():
             return tuple(_named(known[name], thing) for name in _of_task(thing))
         case ModelOffer():
-            return tuple(_sized(known[name], source) for name in _of_offer(thing))
+            usable = not thing.adapter or base_for_adapter(shelf) is not None
+            named = (_sized(known[name], source or thing.best) for name in _of_offer(thing))
+            return tuple(replace(entry, enabled=usable or entry.id != "get") for entry in named)
         case HubQuestion():
             look_up = replace(known["ask"], label=translate("model_actions", "Look it up"))
             return (look_up if thing.repository else known["ask"],)
@@ -63,7 +66,7 @@ def actions_for(thing: Thing | None, shelf: Shelf, source: Source | None) -> tup
 
 
 def _of_installed(model: InstalledModel, shelf: Shelf) -> tuple[str, ...]:
-    load = ("load",) if model.name != shelf.loaded else ()
+    load = ("load",) if model.name != shelf.loaded else ("reload",)
     if model.server:
         return load
     default = () if model.default else ("default",)

@@ -63,11 +63,24 @@ def origin(thing: Thing) -> str:
 def good_at(thing: Thing, shelf: Shelf) -> str:
     """What it is good at, where that is known."""
     if isinstance(thing, HubQuestion):
-        return translate(
-            "model_facts", "This goes over the network: what is typed goes to the hub, and nothing else."
-        )
+        return translate("model_facts", "This goes over the network: what is typed goes to the hub, and nothing else.")
+    if isinstance(thing, ModelOffer) and thing.adapter:
+        return _of_adapter(shelf)
     offer = offer_of(thing, shelf)
     return translated(offer.good_at) if offer is not None else ""
+
+
+def base_for_adapter(shelf: Shelf) -> InstalledModel | None:
+    """The model to which an adapter of the hub is added: the one that answers, if it is on this machine."""
+    return next((each for each in shelf.installed if each.name == shelf.loaded and not each.server), None)
+
+
+def _of_adapter(shelf: Shelf) -> str:
+    base = base_for_adapter(shelf)
+    if base is None:
+        return translate("model_facts", "This is an adapter (LoRA) for a model. Please load the model it is for first.")
+    said = translate("model_facts", "This is an adapter (LoRA). It is added to the model that is loaded, {model}.")
+    return said.format(model=base.label)
 
 
 def facts_of(thing: Thing, shelf: Shelf, source_id: str) -> tuple[Fact, ...]:

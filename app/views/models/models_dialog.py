@@ -19,7 +19,7 @@ from app.views.dialogs import fit, make_button
 from app.views.line_edit import LineEdit
 from app.views.models import model_rows
 from app.views.models.model_details import ModelDetails, Said
-from app.views.models.model_facts import Thing
+from app.views.models.model_facts import Thing, base_for_adapter
 from app.views.models.row_view import ModelRows
 from engine.events import InstalledModel
 
@@ -57,6 +57,7 @@ class ModelsDialog(QDialog):
     search_requested = Signal(str)
     look_up_requested = Signal(str)  # repository
     load_requested = Signal(str)
+    reload_requested = Signal()
     default_requested = Signal(str)
     rename_requested = Signal(object)  # InstalledModel
     remove_requested = Signal(object)  # InstalledModel
@@ -174,6 +175,8 @@ class ModelsDialog(QDialog):
         match action:
             case "load":
                 self.load_requested.emit(model.name)
+            case "reload":
+                self.reload_requested.emit()
             case "default":
                 self.default_requested.emit(model.name)
             case "rename":
@@ -210,7 +213,15 @@ class ModelsDialog(QDialog):
         reference, weights = offer.reference, source.weights if source is not None else ""
         if source is not None and source.variant:
             reference = f"{offer.repo}:{source.variant}"
-        return Task(reference, offer.label, reference, weights, accepted=self.details.terms.accepts)
+        base = base_for_adapter(self._shelf) if offer.adapter else None
+        return Task(
+            reference,
+            offer.label,
+            reference,
+            weights,
+            accepted=self.details.terms.accepts,
+            base=base.name if base is not None else "",
+        )
 
     def _give_token(self, token: str) -> None:
         if isinstance(self.details.thing, Task):

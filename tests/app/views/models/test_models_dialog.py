@@ -231,6 +231,26 @@ def test_a_repository_is_typed_by_hand_and_its_refusal_is_said(opened: Any, qtbo
     assert it.shown == {"page"}
 
 
+def test_an_adapter_of_the_hub_is_added_to_the_model_that_answers(opened: Any, qtbot: Any) -> None:
+    found = {
+        "repo": "owner/pirate-lora",
+        "label": "owner/pirate-lora",
+        "chosen": {"kind": "adapter", "nbytes": 9_000_000},
+    }
+    it = opened(show=[{"models": [found]}], get=[{"event": "done", "name": "scripted"}])
+    QTest.keyClicks(it.dialog.search_field, "owner/pirate-lora")
+    QTest.keyClick(it.dialog.search_field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: it.dialog.list.current_id == "found:owner/pirate-lora")
+    assert it.dialog.details.title == "pirate-lora"
+    assert it.dialog.details.buttons["get"].text() == "Download, 9 MB"
+    it.press("get")
+    qtbot.waitUntil(lambda: it.dialog.list.current_id == "installed:scripted")
+    assert it.commands.calls[-1] == ["get", "owner/pirate-lora", "--for", "scripted", "--json"]
+    assert it.dialog.said == "This takes effect when the model is loaded again."
+    it.press("reload")
+    qtbot.waitUntil(lambda: it.world.worker.loaded == [None, "scripted"])
+
+
 def test_a_download_goes_on_when_the_dialog_is_closed_and_what_fails_is_said_in_a_notice(
     opened: Any, qtbot: Any
 ) -> None:
