@@ -82,7 +82,8 @@ class GgufSource:
     def matrix(self, parts: Sequence[tuple[str, Shape]], kind: Kind) -> QuantizedMatrix:
         """Repack blocks as they are where a format of ours holds them; others go through floats.
 
-        Formats of 5 and 6 bits become 8 bits, plain floats become `kind`.
+        Plain floats become `kind`, other packed formats 8 bits, those of 2 and 3 bits too: quantised to 4 bits again
+        they lose as much again (SmolLM2 in IQ4_NL: mean NLL 3.56 in 8 bits, 3.74 in 4; in 3 bits 4.23 and 4.44).
 
         Raises:
             BadModelFile: A weight is no number.
