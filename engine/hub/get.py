@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from engine.chat import RequestHandle
 from engine.errors import BadModelFile, UnsupportedModel
+from engine.events import LoadStage
 from engine.hub.client import Hub
 from engine.hub.download import download
 from engine.hub.failures import gated
@@ -103,6 +104,7 @@ class _Getting:
                     self._registry.check_free(plan.name or None)
                 self._see_room(plan, 0)
                 begun = self._downloads.begin(plan)
+                yield Step(LoadStage.DOWNLOAD, 0, plan.nbytes, _beginning(plan))
             here = self._here(begun.plan)
             if here is None:
                 self._see_room(begun.plan, begun.done)
@@ -193,6 +195,12 @@ class _Getting:
         entry = self._registry.find(self._wanted.base)
         add_adapter(entry.folder, begun.files, begun.plan.name or None)
         return self._registry.find(entry.name)
+
+
+def _beginning(plan: Plan) -> str:
+    if not plan.licence:
+        return f"{plan.label} comes in {len(plan.files)} files; its page tells no licence"
+    return f"{plan.label} comes in {len(plan.files)} files, under the licence {plan.licence}"
 
 
 def _see_architecture(repository: Repository, selection: Selection) -> None:

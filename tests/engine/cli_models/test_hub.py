@@ -21,7 +21,7 @@ from engine.models.catalogue import CatalogueEntry, HubSource, Licence, SourceFi
 from engine.models.model_folder import read_manifest
 from engine.models.registry import Registry
 from engine.paths import Paths
-from tests.engine.hub.conftest import QUICK, REPO, stand_in
+from tests.engine.hub.conftest import QUICK, REPO, Client, stand_in
 from tests.engine.hub.stand_in import Fault, StandIn, commit_of, single
 from tests.engine.models.gguf_files import write_gguf
 from tests.memory_keyring import MemoryKeyring
@@ -75,7 +75,10 @@ def test_a_model_is_got_and_its_manifest_says_from_where(loquat_home: Paths, sta
     assert run(["get", REPO], loquat_home) == 0
     shown = capsys.readouterr()
     assert shown.out == "llama-chat is here (llama-chat, 0 M, 1 MB, licence apache-2.0).\n"
-    assert shown.err.splitlines()[0] == "Downloading llama-chat"
+    assert shown.err.splitlines()[:2] == [
+        "llama-chat comes in 6 files, under the licence apache-2.0",
+        "Downloading llama-chat",
+    ]
     (entry,) = Registry(loquat_home.models).entries()
     manifest = read_manifest(entry.folder)
     assert manifest is not None
@@ -185,6 +188,19 @@ def test_what_is_not_there_is_a_sentence(
     code, failed = said(loquat_home, capsys, "get", reference)
     assert (code, failed["kind"]) == (2, kind)
     assert sentence in failed["sentence"]
+
+
+def test_a_process_killed_after_the_import_leaves_nothing_to_do(
+    loquat_home: Paths, stand_in: StandIn, capsys: Output
+) -> None:
+    assert run(["get", REPO], loquat_home) == 0
+    Client(stand_in, loquat_home.models).begin()
+    stand_in.asked.clear()
+    capsys.readouterr()
+    code, done = said(loquat_home, capsys, "get", REPO)
+    assert (code, done["name"]) == (0, "llama-chat")
+    assert stand_in.asked == []
+    assert [path.name for path in loquat_home.models.iterdir()] == ["llama-chat"]
 
 
 def test_a_taken_name_is_told_before_anything_is_fetched(loquat_home: Paths, stand_in: StandIn, capsys: Output) -> None:
