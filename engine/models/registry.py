@@ -201,7 +201,7 @@ class Registry:
             chosen = name or free_name(self.models_dir, _title(source))
             with unfinished_folder(self.models_dir) as folder:
                 imported = yield from _import(source, folder, label or source.name, handle, weights)
-                yield from _look_over(folder, label or source.name)
+                yield from _look_over(folder, label or source.name, handle)
                 if keep_source:
                     yield from _keep(source, folder, handle)
                 title = label or imported.title.strip() or _title(source)
@@ -274,16 +274,19 @@ def _import(
     return (yield from importer(source, folder, label, handle, weights=weights))
 
 
-def _look_over(folder: Path, label: str) -> Generator[Step, None, None]:
+def _look_over(folder: Path, label: str, handle: RequestHandle) -> Generator[Step, None, None]:
     """Check the chat template and the tokenizer, and keep what is found.
 
     Raises:
         BadModelFile: The tokenizer does not belong to the weights.
+        Cancelled: `handle` was cancelled.
     """
     from engine.templates.check import check_model  # it needs torch
     from engine.templates.checked import write_check
 
+    stop_if_cancelled(handle)
     yield Step(LoadStage.IMPORT, 0, 0, f"Trying the chat template of {label}")
+    stop_if_cancelled(handle)
     write_check(folder, check_model(folder))
 
 
@@ -303,8 +306,8 @@ def _entrance(source: Path) -> Path:
 
 
 def _in_folder(folder: Path) -> Path:
-    if (folder / CONFIG).is_file():
-        return folder
+    if (folder / CONFIG).is_file() and any(folder.glob("*.safetensors")):
+        return folder  # also where a GGUF file lies beside them
     file = first_file(folder)
     if file is None and (pickles := pickles_in(folder)):
         raise pickle_refused(pickles[0])
