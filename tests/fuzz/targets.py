@@ -13,7 +13,6 @@ from gguf.constants import GGMLQuantizationType
 from gguf.quants import quantize
 from safetensors.numpy import save
 
-from engine.decoder.checkpoint import Checkpoint
 from engine.models.gguf_config import config_of
 from engine.models.gguf_parts import open_gguf
 from engine.models.gguf_tokenizer import build_tokenizer
@@ -56,6 +55,8 @@ def read_gguf(path: Path) -> None:
 
 def read_safetensors(path: Path) -> None:
     """All of a safetensors file: its header, and each tensor through the library that the engine reads them with."""
+    from engine.decoder.checkpoint import Checkpoint  # torch comes with it, which the other targets do not need
+
     entries = read_entries(path)
     checkpoint = Checkpoint(path.parent)
     for entry in entries:

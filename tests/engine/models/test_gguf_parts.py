@@ -157,6 +157,16 @@ def test_a_folder_of_several_models_asks_for_one(written: Path, tmp_path: Path) 
         add(tmp_path / "models", written)
 
 
+def test_safetensors_come_before_a_gguf_beside_them_and_a_config_alone_does_not(
+    tiny_model: TinyModel, tmp_path: Path
+) -> None:
+    source = shutil.copytree(tiny_model("llama"), tmp_path / "both")
+    write_gguf(tiny_model("qwen2"), source / "other.gguf")
+    assert add(tmp_path / "models", source).architecture == "llama"
+    (source / "model.safetensors").unlink()
+    assert add(tmp_path / "models", source).architecture == "qwen2"
+
+
 def test_a_first_part_may_hold_no_tensors(tiny_model: TinyModel, tmp_path: Path) -> None:
     """As gguf-split writes it with --no-tensor-first-split."""
     writer = gguf.GGUFWriter(tmp_path / "m.gguf", "llama", split_max_tensors=1, small_first_shard=True)
