@@ -34,7 +34,7 @@ h1 {{ font-size: {h1}px; font-weight: 600; margin: 0 0 12px 0; }}
 h2 {{ font-size: {h2}px; font-weight: 600; margin: 24px 0 8px 0; }}
 p, li {{ margin: 0 0 10px 0; }}
 code {{ font-family: "{mono}"; background: {code}; }}
-pre {{ font-family: "{mono}"; background: {code}; margin: 0 0 12px 0; }}
+pre {{ font-family: "{mono}"; font-size: {small}px; background: {code}; margin: 0 0 12px 0; line-height: 110%; }}
 a {{ color: {link}; }}
 th {{ font-weight: 600; text-align: left; color: {muted}; }}
 td, th {{ padding: 5px 14px 5px 0; }}
@@ -128,6 +128,7 @@ class _Reader(QTextBrowser):
         self.document().setDefaultStyleSheet(self._style())
         # A line's height is a share of what stands in it: a picture would have half its own below it.
         drawn = self._markdown.render(text).replace("<p><img", '<p style="line-height: 100%"><img')
+        drawn = drawn.replace("\n</code></pre>", "</code></pre>")  # Qt draws the end of the last line as one more
         self.setHtml(f"<body>{drawn}</body>")
         self.verticalScrollBar().setValue(0)
 
@@ -150,4 +151,6 @@ class _Reader(QTextBrowser):
         size = body.pixelSize() if body.pixelSize() > 0 else round(body.pointSizeF() * 4 / 3)
         colours = {name: self._theme.color(name).name() for name in ("text", "muted", "code", "link")}
         mono = self._theme.font("code").family()
-        return _STYLE.format(h1=round(1.4 * size), h2=round(1.15 * size), mono=mono, **colours)
+        return _STYLE.format(
+            h1=round(1.4 * size), h2=round(1.15 * size), small=round(0.87 * size), mono=mono, **colours
+        )
