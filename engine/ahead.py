@@ -49,7 +49,10 @@ def prefill_ahead(
 
 def on_battery() -> bool:
     """Whether the machine runs on its battery, where reading ahead would cost what nobody asked for."""
-    battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    try:
+        battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    except OSError:  # a container may have no /sys, and then it has no battery either
+        return False
     return battery is not None and not battery.power_plugged
 
 

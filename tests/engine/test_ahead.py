@@ -90,6 +90,14 @@ def history_ids(engine, asked: ChatRequest) -> list[int]:
     return engine._model.prompt.stable_prefix(asked)
 
 
+def test_a_machine_that_tells_of_no_batteries_has_none(monkeypatch):
+    def no_sys() -> None:
+        raise FileNotFoundError(2, "No such file or directory", "/sys/class/power_supply")
+
+    monkeypatch.setattr(engine.ahead.psutil, "sensors_battery", no_sys, raising=False)
+    assert engine.ahead.on_battery() is False
+
+
 def test_on_battery_nothing_is_read(monkeypatch):
     monkeypatch.setattr(engine.ahead, "on_battery", lambda: True)
     assert engine_with(FakeRunner()).prefill_ahead(request(LONG), RequestHandle("a")) == 0
