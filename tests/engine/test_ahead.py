@@ -14,6 +14,7 @@ from engine.kv_store import KVStore
 from tests.engine.fakes import FakeRunner, engine_with
 
 PARAMS = SamplingParams(temperature=0.0, max_tokens=6)
+on_battery = engine.ahead.on_battery  # itself: the tests take it away
 LONG = "A pasted text that is long enough to be worth reading before it is sent. " * 4
 
 
@@ -95,7 +96,7 @@ def test_a_machine_that_tells_of_no_batteries_has_none(monkeypatch):
         raise FileNotFoundError(2, "No such file or directory", "/sys/class/power_supply")
 
     monkeypatch.setattr(engine.ahead.psutil, "sensors_battery", no_sys, raising=False)
-    assert engine.ahead.on_battery() is False
+    assert on_battery() is False
 
 
 def test_on_battery_nothing_is_read(monkeypatch):
