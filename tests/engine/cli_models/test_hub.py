@@ -36,6 +36,9 @@ def _asks_the_stand_in(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("HF_ENDPOINT", stand_in.address)
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr(Hub.__init__, "__defaults__", (None, QUICK, Hub.__init__.__defaults__[2]))
+    monkeypatch.setattr(
+        "engine.models.here.quick_profile", lambda folder: None
+    )  # seconds, and another figure each time
 
 
 @pytest.fixture

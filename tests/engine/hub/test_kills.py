@@ -83,7 +83,7 @@ def run_killed(kills: int, hub: StandIn, paths: Paths, imports: float) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is how POSIX ends a process without a word")
 def test_a_download_outlives_a_few_kills(stand_in: StandIn, loquat_home: Paths) -> None:
-    run_killed(4, stand_in, loquat_home, imports=0)
+    run_killed(3, stand_in, loquat_home, imports=0)
 
 
 @pytest.mark.slow
