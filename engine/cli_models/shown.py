@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 def count(parameters: int) -> str:
     """Parameters for people: "135 M", "1.5 B"."""
-    return f"{parameters / 1e9:.1f} B" if parameters >= 1e9 else f"{parameters / 1e6:.0f} M"
+    return f"{parameters / 1e9:.1f} B" if parameters >= 999.5e6 else f"{parameters / 1e6:.0f} M"
 
 
 def finish(steps: Generator[Step, None, Result], out: TextIO) -> Result:
