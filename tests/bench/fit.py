@@ -83,7 +83,8 @@ def measure(folder: Path, context: int, rates: bool) -> Measured:
     held = runnable(entry, choice.format)
     footprint, machine = footprint_of(entry, held, config.prefill_chunk), measure_machine("cpu")
     foretold = plan(footprint, machine, context=context)
-    runner = load_model(entry, config, default_paths().cache).runner
+    model = load_model(entry, config, default_paths().cache)
+    runner = model.runner
     gc.collect()
     release_memory()
     cache = runner.new_cache()
