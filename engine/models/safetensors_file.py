@@ -91,6 +91,7 @@ def read_entries(path: Path) -> list[TensorEntry]:
 
     Raises:
         BadModelFile: The header is damaged, or does not fit the file.
+        UnsupportedModel: It holds numbers of a kind that is not known.
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
@@ -131,11 +132,15 @@ def _check(path: Path, header: Mapping[str, Any], data_bytes: int) -> list[Tenso
 def _entry(path: Path, name: str, value: Mapping[str, Any]) -> tuple[TensorEntry, int, int]:
     try:
         dtype, shape, (begin, end) = value["dtype"], value["shape"], value["data_offsets"]
-        sound = all(isinstance(number, int) and number >= 0 for number in (*shape, begin, end)) and dtype in ITEM_BYTES
+        sound = all(isinstance(number, int) and number >= 0 for number in (*shape, begin, end))
     except (TypeError, KeyError, ValueError) as error:
         raise _damaged(path, f"the entry of {shown(name)} cannot be read") from error
-    if not sound:
+    if not sound or not isinstance(dtype, str):
         raise _damaged(path, f"the entry of {shown(name)} cannot be read")
+    if dtype not in ITEM_BYTES:
+        raise UnsupportedModel(
+            f"The file {path.name} holds numbers of a kind that Loquat does not know ({shown(dtype)}).", shown(name)
+        )
     return TensorEntry(name, dtype, tuple(shape)), begin, end
 
 
