@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 from engine.cli_args import Parser, size, whole, within_bounds
 from engine.config import DEVICES, DTYPES, KV_DTYPES, EngineConfig
 from engine.errors import BadRequest
-from engine.formats import Format, choose_format
+from engine.formats import Choosy, Format, choose_format, choose_kv_dtype
 from engine.memory import Footprint, MemoryPlan, largest_that_fits, plan, refusal
 from engine.paths import Paths
 from engine.units import binary
 
 if TYPE_CHECKING:
     import argparse
-
-    from engine.models.registry import ModelEntry
 
 DOES_NOT_FIT = 1
 _MOST_CONVERSATIONS = 1_000_000
@@ -30,15 +28,12 @@ def run(args: list[str], paths: Paths) -> int:
     Raises:
         EngineError: An argument is out of bounds, or the model is not there.
     """
-    from engine.budget import footprint_of, limits_of, runnable
+    from engine.budget import limits_of
     from engine.machine import measure_machine, stated_machine
-    from engine.models.registry import Registry
 
     options = _parser().parse_args(args)
     config = _config(options)
-    entry = Registry(paths.models).find(options.model)
-    held = runnable(entry, _format(config, entry, stated=options.memory is not None))
-    footprint = footprint_of(entry, held, config.prefill_chunk, config.kv_dtype)
+    footprint, held = _footprint(paths, options, config)
     _check_context(options.context, footprint)
     machine = stated_machine(held.device, options.memory) if options.memory else measure_machine(held.device)
     limits = limits_of(config)
@@ -50,9 +45,29 @@ def run(args: list[str], paths: Paths) -> int:
     return DOES_NOT_FIT
 
 
+def _footprint(paths: Paths, options: argparse.Namespace, config: EngineConfig) -> tuple[Footprint, Format]:
+    """What a model takes and how it is held: of one that is here as its files say, else as the catalogue foretells."""
+    from engine.budget import footprint_of, runnable
+    from engine.models.catalogue import find
+    from engine.models.fit import Held
+    from engine.models.foretold import file_type, foretold_shape
+    from engine.models.registry import Registry
+
+    stated, registry = options.memory is not None, Registry(paths.models)
+    offered = find(options.model or "")
+    if offered is not None and offered.name not in [entry.name for entry in registry.entries()]:
+        held = _format(config, Held("", offered.parameters), stated=stated)
+        shape = foretold_shape(offered.config, file_type(offered.file))
+        dtype, _ = choose_kv_dtype("kernels" if held.path == "kernels" else "torch", held.compute, config.kv_dtype)
+        return shape.footprint(offered.label, held, config.prefill_chunk, dtype), held
+    entry = registry.find(options.model)
+    held = runnable(entry, _format(config, entry, stated=stated))
+    return footprint_of(entry, held, config.prefill_chunk, config.kv_dtype), held
+
+
 def _parser() -> Parser:
     parser = Parser(prog="loquat plan", description="What fits in memory beside a model.")
-    parser.add_argument("--model", help="name of the model, as `loquat models list` shows it")
+    parser.add_argument("--model", help="name of a model, as `loquat models list` or `catalogue` shows it")
     parser.add_argument("--context", type=whole(1, 100_000_000), help="tokens of each conversation", metavar="N")
     parser.add_argument(
         "--conversations", type=whole(1, _MOST_CONVERSATIONS), default=1, help="how many to keep", metavar="N"
@@ -77,13 +92,13 @@ def _config(options: argparse.Namespace) -> EngineConfig:
         )
 
 
-def _format(config: EngineConfig, entry: ModelEntry, stated: bool) -> Format:
+def _format(config: EngineConfig, model: Choosy, stated: bool) -> Format:
     """How weights are held; a machine that is only spoken of may have a device that this one lacks."""
     if stated and config.device != "auto":
-        return choose_format(config.device, config.dtype, model=entry)[0]
+        return choose_format(config.device, config.dtype, model=model)[0]
     from engine.device import choose_device
 
-    return choose_device(config, entry).format
+    return choose_device(config, model).format
 
 
 def _check_context(context: int | None, footprint: Footprint) -> None:

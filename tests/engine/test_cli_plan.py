@@ -94,3 +94,16 @@ def test_bad_values_get_one_sentence(model: str, capsys: pytest.CaptureFixture[s
     assert printed.out == ""
     assert printed.err.count("\n") == 1
     assert printed.err.endswith(".\n")
+
+
+def test_a_model_of_the_catalogue_is_planned_for_before_it_is_here(
+    loquat_home: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["plan", "--device", "cpu", "--memory", "8GiB", "--context", "8192", "--json"]
+    assert cli.main([*arguments, "--model", "qwen3-4b"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made["model"] == "Qwen3 4B"
+    assert made["kv_bytes_per_token"] == 2 * 36 * 8 * 128 * 2
+    assert made["weights"] == pytest.approx(3.0e9, rel=0.01)
+    assert cli.main([*arguments, "--model", "qwen3-14b"]) == 1
+    assert "choose a smaller model" in capsys.readouterr().err
