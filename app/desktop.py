@@ -181,6 +181,7 @@ class Desktop:
         self.presence.close()
         self.conductor.transfers.close()
         self.shelf.close()
+        self.first_model.close()
         self.chats.shutdown()
         self.servers.close()
         self.serving.close()

@@ -38,6 +38,10 @@ class FirstModel(QObject):
             return
         self._ask()
 
+    def close(self) -> None:
+        """Remember nothing any more; before the settings are saved for the last time."""
+        self._chats.model_changed.disconnect(self._model_changed)
+
     def _ask(self) -> None:
         self._chats.models.changed.connect(self._known, Qt.ConnectionType.SingleShotConnection)
         self._chats.models.refresh()

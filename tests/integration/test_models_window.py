@@ -88,15 +88,15 @@ def test_from_a_repository_to_an_answer_and_back(qtbot: Any, hub: StandIn, deskt
         press(dialog, "pause")
         qtbot.waitUntil(lambda: dialog.details.progress.startswith("Paused"), timeout=PATIENCE_MS)
         press(dialog, "resume")
-        qtbot.waitUntil(lambda: dialog.list.current_id.startswith("installed:"), timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: dialog.list.current_id.startswith("installed:llama"), timeout=PATIENCE_MS)
     first = dialog.list.current_id.removeprefix("installed:")
     qtbot.waitUntil(lambda: ready(desktop, first), timeout=PATIENCE_MS)
     ask(desktop, qtbot)
     look_up(qtbot, dialog, QWEN)
     press(dialog, "get")
-    qtbot.waitUntil(lambda: dialog.list.current_id.startswith("installed:"), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: dialog.list.current_id.startswith("installed:qwen"), timeout=PATIENCE_MS)
     second = dialog.list.current_id.removeprefix("installed:")
-    assert ready(desktop, first) and second != first, "who chats is not taken away"
+    assert ready(desktop, first), "who chats is not taken away"
     press(dialog, "load")
     qtbot.waitUntil(lambda: ready(desktop, second), timeout=PATIENCE_MS)
     desktop.chats.back_to_previous_model()

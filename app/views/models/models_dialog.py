@@ -104,15 +104,20 @@ class ModelsDialog(QDialog):
         """Show what there is now; what is chosen stays chosen, also where a download becomes a model."""
         self._shelf = shelf
         self.list.show_rows(model_rows.rows_of(shelf, self.search_field.text()))
-        if self._awaited and self.list.pick(self._awaited):
-            self._awaited = ""
+        if self._awaited:
+            self.pick(self._awaited)
         self._show_chosen()
 
     def pick(self, row_id: str) -> None:
         """Choose something, now or as soon as it is there; what is typed goes where it would hide that."""
-        if not self.list.pick(row_id) and self.search_field.text():
+        self._awaited = ""
+        if self.list.pick(row_id):
+            return
+        if row_id in [row.id for row in model_rows.rows_of(self._shelf, "")]:
             self.search_field.clear()
-        self._awaited = "" if self.list.pick(row_id) else row_id
+            self.list.pick(row_id)
+        else:
+            self._awaited = row_id
 
     def say(self, row_id: str, sentence: str, warning: bool = False) -> None:
         """Say something of a thing in the list, where it stands; a screen reader is told of it at once."""
