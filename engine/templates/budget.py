@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -89,28 +90,32 @@ class Budget:
 
     def _walk(self, values: Iterable[Any]) -> tuple[int, int]:
         """Nodes and characters below some values; a value that is met twice counts twice."""
-        nodes = characters = counted = 0
         waiting = list(values)
+        nodes, characters = len(waiting), 0
         while waiting:
             value = waiting.pop()
-            nodes += 1
-            if nodes - counted >= _NODES_PER_STEP:
-                self.step()
-                counted = nodes
             if isinstance(value, str):
                 characters += len(value)
-            elif isinstance(value, Mapping):
-                waiting += value
-                waiting += value.values()
-            elif isinstance(value, list | tuple):
-                waiting += value
-            elif isinstance(value, range):
-                self.step(len(value) // _NODES_PER_STEP)
-                nodes += len(value)
-                counted = nodes
-            elif isinstance(value, Namespace):
-                waiting += attributes(value).values()
+                continue
+            count, parts = _parts(value)
+            if count:
+                self.step(1 + count // _NODES_PER_STEP)  # before they wait: what holds itself would fill memory so
+                nodes += count
+                waiting += parts
         return nodes, characters
+
+
+def _parts(value: Any) -> tuple[int, Iterable[Any]]:  # noqa: ANN401 - whatever a template can hold
+    """How many values another one holds, and those of them that may hold or be something."""
+    if isinstance(value, Mapping):
+        return 2 * len(value), itertools.chain(value, value.values())
+    if isinstance(value, list | tuple):
+        return len(value), value
+    if isinstance(value, range):
+        return len(value), ()
+    if isinstance(value, Namespace):
+        return 1 + len(attributes(value)), attributes(value).values()
+    return 0, ()
 
 
 def attributes(namespace: Namespace) -> dict[str, Any]:

@@ -53,6 +53,9 @@ ENDLESS: Final = {
     ),
     "namespaces in namespaces": "{% set n0 = namespace(x=1) %}" + _NESTED + "{{ n60 }}",
     "a namespace in itself": "{% set n = namespace(x=1) %}{% set n.x = n %}{{ n }}",
+    "a namespace in itself very often": (
+        "{% set n = namespace(x=1) %}{% for i in range(9) %}{% set n.x = [n] * 99999 %}{% endfor %}{{ n }}"
+    ),
     "lists nested without end": (
         "{% set n = namespace(g=[]) %}{% for i in range(100000) %}{% set n.g = [n.g] %}{% endfor %}{{ n.g }}"
     ),
