@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 TARGETS = ("gguf", "parts", "safetensors")
-SLACK_S = 120.0  # for imports and the first reading of the seeds, on a busy machine
+SLACK_S = 300.0  # for imports and the first reading of the seeds, on a busy machine
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -81,6 +82,7 @@ def _guided(options: argparse.Namespace, folder: Path) -> None:
         session.guard.run(data)
         if session.over():
             session.tell()
+            shutil.rmtree(folder)
             os._exit(0)  # libFuzzer has no other end for one that counts by itself
 
     def mutate(data: bytes, longest: int, seed: int) -> bytes:

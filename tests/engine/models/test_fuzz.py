@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 
 def fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=280)
 
 
 @pytest.mark.parametrize("target", FUZZED)
