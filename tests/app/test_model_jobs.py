@@ -86,9 +86,7 @@ def test_a_child_that_breaks_off_is_told_so(jobs: ModelJobs, commands: Commands,
     commands.say("get", FAR, {"error": "Traceback"}, {"exit": 3})
     heard = Heard(jobs, "models", "get")
     qtbot.waitUntil(lambda: bool(heard.ends))
-    assert heard.ends == [
-        Failure("other", "This ended before it was done; please try again.", "exit=3\nTraceback")
-    ]
+    assert heard.ends == [Failure("other", "This ended before it was done; please try again.", "exit=3\nTraceback")]
 
 
 def test_a_program_that_is_not_there_is_told_so(jobs: ModelJobs, qtbot: Any) -> None:
