@@ -49,7 +49,10 @@ def test_any_shape_is_quantized_within_half_a_step(rows, columns, seed):
     weights = _weights(rows, columns, seed)
     span = weights.max() - min(weights.min(), 0) if columns % 32 else np.ptp(weights)
     assert np.abs(quantize.quantize_4(weights).dequantize() - weights).max() <= max(span, 0.05) / 15 * 0.75
-    assert np.abs(quantize.quantize_8(weights).dequantize() - weights).max() <= np.abs(weights).max() / 127 * 0.52
+    # A scale below what float16 holds in full precision is off by half of its smallest step.
+    tiny = 127 * 2**-25
+    error = np.abs(quantize.quantize_8(weights).dequantize() - weights).max()
+    assert error <= np.abs(weights).max() / 127 * 0.52 + tiny
 
 
 def test_least_squares_is_better_than_minimum_and_maximum():
