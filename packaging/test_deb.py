@@ -163,7 +163,7 @@ def window(root: Root, picture: Path) -> float:
                 time.sleep(10)  # the model loads meanwhile; the picture shows the window at rest
                 subprocess.run(["import", "-display", display, "-window", "root", str(picture)], check=True)
             finally:
-                child.terminate()
+                child.kill()  # unshare heeds nothing less; what it runs ends with it
     return seconds
 
 
@@ -212,7 +212,7 @@ def main(arguments: list[str]) -> int:
 def _screen() -> Iterator[str]:
     """A virtual screen, that any user may draw on; its name."""
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x860x24", "-nolisten", "tcp", "-ac"]
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x860x24", "-nolisten", "tcp", "-ac", "-noreset"]
     with subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL) as child:
         os.close(writing)
         try:
