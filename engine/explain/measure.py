@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from engine.explain.facts import model_facts
 from engine.explain.profile import (
+    HEAD_DIM,
     Bandwidth,
     MachineProfile,
     load_profile,
@@ -36,7 +37,7 @@ _RUNS: Final = 4
 _STEPS: Final = 12
 _PROMPTS: Final = (8, 16, 32, 64)  # tokens
 _MOMENT_S: Final = 0.05  # what a person does not feel; no step should take longer, for a question may wait for its end
-_ATTENDED: Final = 2048  # tokens of the conversation that shows what attention takes,
+_ATTENDED: Final = 4096  # tokens of the conversation that shows what attention takes,
 _ATTENDED_BYTES: Final = 64 << 20  # or fewer, where its keys and values would take more than this
 _ENOUGH_S: Final = 0.3  # of one measurement: then it is not repeated
 
@@ -44,15 +45,11 @@ Stop = Callable[[], bool]
 
 
 @runtime_checkable
-class Fillable(Protocol):
+class Pretender(Protocol):
     """A cache that can be told to hold tokens which nobody computed."""
 
-    def reserve(self, count: int) -> None:
-        """Make room for more tokens."""
-        ...
-
-    def advance(self, count: int) -> None:
-        """Count more tokens as held."""
+    def pretend(self, count: int) -> None:
+        """Hold so many more."""
         ...
 
 
@@ -99,7 +96,7 @@ def measure_runner(runner: AnyRunner, facts: ModelFacts, stop: Stop = lambda: Fa
     if stop():
         return None
     step_s = min(steps)  # the machine may be busy now; what it can do is wanted
-    attended = _seen(runner, tokens) * facts.kv_bytes_per_token
+    rows = _seen(runner, tokens) * facts.layers * facts.kv_heads * max(1.0, facts.head_dim / HEAD_DIM)
     return MachineProfile(
         processor=_processor(facts.device),
         device=facts.device,
@@ -111,7 +108,7 @@ def measure_runner(runner: AnyRunner, facts: ModelFacts, stop: Stop = lambda: Fa
         step_s=step_s,
         step_bytes=facts.weight_bytes_per_token,
         layers=facts.layers,
-        kv_rate=attended / (long_s - step_s) if long_s is not None and long_s > step_s else None,
+        row_s=(long_s - step_s) / rows if rows and long_s is not None and long_s > step_s else None,
     )
 
 
@@ -131,10 +128,9 @@ def _seen(runner: AnyRunner, tokens: int) -> float:
 def _long_step(runner: AnyRunner, token: int, tokens: int, stop: Stop) -> float | None:
     """Seconds of a decode step in a long conversation; None where a cache cannot be filled without computing."""
     cache = runner.new_cache()
-    if not isinstance(cache, Fillable) or stop():
+    if not isinstance(cache, Pretender) or stop():
         return None
-    cache.reserve(tokens + _STEPS)
-    cache.advance(tokens)  # of zeros
+    cache.pretend(tokens)
     steps = [_timed(lambda: runner.decode(token, cache)) for _ in range(_STEPS) if not stop()]
     return min(steps) if steps else None
 

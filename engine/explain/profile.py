@@ -17,6 +17,7 @@ from engine.explain.trace import ModelFacts
 
 VERSION: Final = 2
 FOLDER: Final = "profiles"  # below the cache folder
+HEAD_DIM: Final = 128  # numbers of a head; attention to smaller ones takes as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ class MachineProfile:
         step_s: Seconds of a decode step on a short conversation.
         step_bytes: Bytes of weights that it reads.
         layers: Of the model.
-        kv_rate: Bytes of keys and values a second that attention reads in decode steps.
+        row_s: Seconds that attention takes in a decode step for one key/value head of one layer and one token behind
+            it, by the measure of heads of 128 numbers or fewer.
     """
 
     processor: str = ""
@@ -60,7 +62,7 @@ class MachineProfile:
     step_s: float | None = None
     step_bytes: int = 0
     layers: int = 0
-    kv_rate: float | None = None
+    row_s: float | None = None
 
     def read_bandwidth(self, nbytes: int) -> float | None:
         """Bytes a second at which so many bytes are read again and again.

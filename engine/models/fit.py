@@ -175,8 +175,7 @@ def _with_speed(found: Fit, shape: ModelShape, held: Format, here: Here) -> Fit:
     profile = here.profile or (ASSUMED if here.device == "cpu" else None)
     if profile is None:
         return found
-    kv = shape.footprint("", held, CHUNK).kv_bytes_per_token
-    step = decode_s(profile, shape, held, kv, min(TYPICAL, shape.context_limit))
+    step = decode_s(profile, shape, held, min(TYPICAL, shape.context_limit))
     first, long = (prefill_s(profile, shape, tokens) + step for tokens in (SHORT, LONG))
     careful = "" if here.profile else "The speed is a careful guess: this machine was never measured."
     return replace(

@@ -82,4 +82,6 @@ def _facts(threads: int, nbytes: int, linears: int, kv_bytes: int = 0) -> ModelF
         kv_bytes_per_token=kv_bytes,
         kv_dtype="float16",
         layers=int(_CONFIG["num_hidden_layers"]),
+        kv_heads=int(_CONFIG["num_key_value_heads"]),
+        head_dim=int(_CONFIG["head_dim"]),
     )

@@ -77,10 +77,9 @@ class ModelShape:
         """Bytes of weights that a decode step reads."""
         return self.weights(held) - self.unread_bytes.get(held.name if held.path == "kernels" else "", 0)
 
-    def attended_bytes(self, context: int, kv_bytes_per_token: int) -> int:
-        """Bytes of keys and values that a decode step reads behind so many tokens."""
-        seen = context * (self.layers - self.windowed) + min(context, self.window) * self.windowed
-        return seen * kv_bytes_per_token // max(1, self.layers)
+    def attended(self, context: int) -> int:
+        """Tokens behind, summed over the layers, that a decode step attends to."""
+        return context * (self.layers - self.windowed) + min(context, self.window) * self.windowed
 
     def weights(self, held: Format) -> int:
         """Bytes of the weights in a format: of the file where they are packed already, else by the bit."""

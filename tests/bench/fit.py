@@ -116,7 +116,7 @@ def _rates(runner: KernelRunner, cache: KernelCache, folder: Path, context: int)
         profiles.append(measure_kernels())
     profile = min(filter(None, profiles), key=lambda one: one.step_s or 1.0)
     held = choose_format("cpu", "int4")[0]
-    return decode_s(profile, read_shape(folder), held, runner.kv_bytes_per_token, context), min(steps)
+    return decode_s(profile, read_shape(folder), held, context), min(steps)
 
 
 def compile_kernels() -> None:

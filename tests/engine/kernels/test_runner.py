@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from engine.errors import BadModelFile, BadRequest, ContextFull, UnsupportedModel
+from engine.kernels.cache import CacheShape, KernelCache
 from engine.kernels.formats import Kind
 from tests.tiny_models import FAMILIES
 
@@ -157,3 +158,13 @@ def test_keep_gives_that_many_rows(pair):
 def test_sizes_that_blocks_do_not_divide_are_refused_with_the_reason(pair):
     with pytest.raises(UnsupportedModel, match="MLP size that 32 divides, and this model has 120"):
         pair("llama", intermediate_size=120)
+
+
+def test_a_cache_can_pretend_to_hold_tokens_in_memory_of_their_own() -> None:
+    cache = KernelCache(CacheShape(layers=2, kv_heads=1, head_dim=16, context_limit=512))
+    cache.pretend(300)
+    assert cache.length == 300
+    assert all(part.all() for part in (*cache.keys, *cache.values))  # written, so that the pages are really there
+    with pytest.raises(ContextFull):
+        cache.pretend(213)
+    assert cache.length == 300
