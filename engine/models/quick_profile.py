@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 from typing import Any, Final
+
+import psutil
 
 from engine.config import EngineConfig
 from engine.decoder.config import DecoderConfig
@@ -32,6 +35,7 @@ _CONFIG: Final[dict[str, Any]] = {
     "rms_norm_eps": 1e-6,
 }
 _NAME: Final = "random weights"
+_BUSY: Final = 0.3  # processors that other programs keep busy
 
 
 def quick_profile(cache_folder: Path) -> MachineProfile | None:
@@ -43,13 +47,22 @@ def quick_profile(cache_folder: Path) -> MachineProfile | None:
     if not kept(kernels_root(cache_folder)):
         return None
     use_cache(kernels_root(cache_folder))
+    before = _busy_s()
+    began = time.perf_counter()
     profile = measure_kernels()
-    if profile is not None:
+    others = (_busy_s() - before) / (time.perf_counter() - began)
+    if profile is not None and others < _BUSY:  # else it is good enough for now, and measured again another time
         try:
             save_profile(profile, profile_path(cache_folder, _facts(profile.threads, 0, 0), processor_name()))
         except OSError as error:
             _log.warning("What this machine can do was not kept and will be measured again: %s", error)
     return profile
+
+
+def _busy_s() -> float:
+    """Seconds of all processors that other programs have used."""
+    times, own = psutil.cpu_times(), psutil.Process().cpu_times()
+    return float(sum(times) - times.idle - getattr(times, "iowait", 0.0) - own.user - own.system)
 
 
 def measure_kernels() -> MachineProfile | None:

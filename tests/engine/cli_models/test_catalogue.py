@@ -69,6 +69,7 @@ def test_a_machine_that_was_never_measured_is_measured_once(
     from engine.models.quick_profile import quick_profile
 
     monkeypatch.setattr("engine.models.quick_profile.kept", lambda folder: True)
+    monkeypatch.setattr("engine.models.quick_profile._busy_s", lambda: 0.0)
     made = quick_profile(loquat_home.cache)
     assert made is not None
     assert made.step_s
@@ -79,6 +80,18 @@ def test_a_machine_that_was_never_measured_is_measured_once(
     monkeypatch.setattr("engine.models.here.quick_profile", pytest.fail)
     here = look_here(loquat_home.cache)
     assert here.profile == made
+
+
+def test_what_was_measured_beside_busy_programs_is_not_kept(
+    loquat_home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.models import quick_profile
+
+    busy = iter((0.0, 1000.0))
+    monkeypatch.setattr(quick_profile, "kept", lambda folder: True)
+    monkeypatch.setattr(quick_profile, "_busy_s", lambda: next(busy))
+    assert quick_profile.quick_profile(loquat_home.cache) is not None
+    assert not (loquat_home.cache / "profiles").exists()
 
 
 def test_kernels_are_not_compiled_for_it(loquat_home: Paths, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
