@@ -173,6 +173,7 @@ class MainWindow(QWidget):
             self.restoreGeometry(QByteArray.fromBase64(kept.encode()))
 
     def showEvent(self, event: QEvent) -> None:
+        self.setUpdatesEnabled(True)
         self.composer.focus_editor()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -182,6 +183,7 @@ class MainWindow(QWidget):
             event.ignore()
         else:
             super().closeEvent(event)
+            self.setUpdatesEnabled(False)  # Qt would still draw what was asked for before, on a surface that is gone
 
     # -- files dropped -----------------------------------------------------------------------------------------
 

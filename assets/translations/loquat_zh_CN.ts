@@ -28,6 +28,10 @@
         <translation>附加文件…</translation>
     </message>
     <message>
+        <source>Back to the previous model</source>
+        <translation>回到上一个模型</translation>
+    </message>
+    <message>
         <source>Chat</source>
         <translation>对话</translation>
     </message>
@@ -76,6 +80,10 @@
         <translation>在此对话中查找</translation>
     </message>
     <message>
+        <source>Help</source>
+        <translation>帮助</translation>
+    </message>
+    <message>
         <source>Import chats…</source>
         <translation>导入对话…</translation>
     </message>
@@ -98,6 +106,10 @@
     <message>
         <source>Messages</source>
         <translation>消息</translation>
+    </message>
+    <message>
+        <source>Models: get, import, rename, delete…</source>
+        <translation>模型：获取、导入、重命名、删除…</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -668,6 +680,10 @@
         <translation>助手与选项…</translation>
     </message>
     <message>
+        <source>Back to {name}</source>
+        <translation>回到 {name}</translation>
+    </message>
+    <message>
         <source>Change {name}…</source>
         <translation>更改 {name}…</translation>
     </message>
@@ -700,6 +716,10 @@
         <translation>在此对话中查找…</translation>
     </message>
     <message>
+        <source>Help</source>
+        <translation>帮助</translation>
+    </message>
+    <message>
         <source>Import chats…</source>
         <translation>导入对话…</translation>
     </message>
@@ -720,10 +740,6 @@
         <translation>浅色或深色</translation>
     </message>
     <message>
-        <source>Load this model at the start</source>
-        <translation>启动时加载此模型</translation>
-    </message>
-    <message>
         <source>Loaded in {time}</source>
         <translation>加载用时 {time}</translation>
     </message>
@@ -736,16 +752,16 @@
         <translation>模型：{name}</translation>
     </message>
     <message>
+        <source>Models…</source>
+        <translation>模型…</translation>
+    </message>
+    <message>
         <source>More</source>
         <translation>更多</translation>
     </message>
     <message>
         <source>No model</source>
         <translation>没有模型</translation>
-    </message>
-    <message>
-        <source>Remove {name}…</source>
-        <translation>移除 {name}…</translation>
     </message>
     <message>
         <source>Rename</source>
@@ -876,6 +892,10 @@
 <context>
     <name>chats</name>
     <message>
+        <source>Back to {model}</source>
+        <translation>回到 {model}</translation>
+    </message>
+    <message>
         <source>Everything is saved again.</source>
         <translation>现在所有内容都已保存。</translation>
     </message>
@@ -987,6 +1007,10 @@
 </context>
 <context>
     <name>conductor</name>
+    <message>
+        <source>Back to {model}</source>
+        <translation>回到 {model}</translation>
+    </message>
     <message>
         <source>Send it as it is</source>
         <translation>按原样发送</translation>
@@ -1241,6 +1265,29 @@
     </message>
 </context>
 <context>
+    <name>cuda_offer</name>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Fetch it</source>
+        <translation>下载</translation>
+    </message>
+    <message>
+        <source>The GPU is used from the next start of Loquat on.</source>
+        <translation>下次启动 Loquat 时开始使用 GPU。</translation>
+    </message>
+    <message>
+        <source>There is an NVIDIA GPU. To use it, Loquat needs to fetch {size} once.</source>
+        <translation>本机有 NVIDIA GPU。要使用它，Loquat 需要下载一次 {size}。</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+</context>
+<context>
     <name>db_writer</name>
     <message>
         <source>A message could not be saved. Please copy what matters to you and restart Loquat.</source>
@@ -1458,6 +1505,10 @@
         <translation>浅色、深色，或跟随系统。</translation>
     </message>
     <message>
+        <source>Load at the start</source>
+        <translation>启动时加载</translation>
+    </message>
+    <message>
         <source>Longest answer</source>
         <translation>回答长度上限</translation>
     </message>
@@ -1494,12 +1545,20 @@
         <translation>不限</translation>
     </message>
     <message>
+        <source>None</source>
+        <translation>无</translation>
+    </message>
+    <message>
         <source>Of everything but code; a serif is for what is read at length, messages and titles.</source>
         <translation>用于代码以外的一切；衬线体用于长时间阅读的消息和标题。</translation>
     </message>
     <message>
         <source>Of the window; models answer in the language they are asked in.</source>
         <translation>窗口的语言；模型用提问的语言回答。</translation>
+    </message>
+    <message>
+        <source>Once a day Loquat asks its own site which version is the newest. It downloads nothing by itself.</source>
+        <translation>Loquat 每天向自己的网站询问一次最新版本，不会自行下载任何内容。</translation>
     </message>
     <message>
         <source>Opens Loquat and asks quickly, on desktops that have a tray.</source>
@@ -1550,6 +1609,10 @@
         <translation>青</translation>
     </message>
     <message>
+        <source>Tell me about new versions</source>
+        <translation>有新版本时告诉我</translation>
+    </message>
+    <message>
         <source>Tell when a long answer is done</source>
         <translation>长回答完成时通知</translation>
     </message>
@@ -1560,6 +1623,18 @@
     <message>
         <source>Text size</source>
         <translation>文字大小</translation>
+    </message>
+    <message>
+        <source>The default</source>
+        <translation>默认模型</translation>
+    </message>
+    <message>
+        <source>The last used</source>
+        <translation>上次使用的</translation>
+    </message>
+    <message>
+        <source>The model of last time, the default one, or none until you choose.</source>
+        <translation>上次的模型、默认模型，或者在你选择之前不加载。</translation>
     </message>
     <message>
         <source>The model&apos;s own</source>
@@ -1636,32 +1711,8 @@
         <translation>复制地址</translation>
     </message>
     <message>
-        <source>Models (*.gguf);;All files (*)</source>
-        <translation>模型 (*.gguf);;所有文件 (*)</translation>
-    </message>
-    <message>
-        <source>Remove</source>
-        <translation>移除</translation>
-    </message>
-    <message>
-        <source>Remove {model}?</source>
-        <translation>移除 {model}？</translation>
-    </message>
-    <message>
         <source>The address of this link</source>
         <translation>此链接的地址</translation>
-    </message>
-    <message>
-        <source>Use a model file</source>
-        <translation>使用模型文件</translation>
-    </message>
-    <message>
-        <source>Use a model folder</source>
-        <translation>使用模型文件夹</translation>
-    </message>
-    <message>
-        <source>{size} of disk are freed. To use the model again, add its file again.</source>
-        <translation>将释放 {size} 磁盘空间。要再次使用此模型，请重新添加其文件。</translation>
     </message>
     <message>
         <source>Loquat opens web and mail addresses only. This one you can copy.</source>
@@ -1672,12 +1723,40 @@
         <translation>将在浏览器中打开，不在 Loquat 内。</translation>
     </message>
     <message>
+        <source>Format</source>
+        <translation>格式</translation>
+    </message>
+    <message>
+        <source>Mean NLL</source>
+        <translation>平均 NLL</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>Nothing was measured on this machine yet: `loquat bench formats` does it.</source>
+        <translation>本机尚未测量：运行 `loquat bench formats` 即可测量。</translation>
+    </message>
+    <message>
         <source>Open</source>
         <translation>打开</translation>
     </message>
     <message>
         <source>Open this link?</source>
         <translation>打开此链接？</translation>
+    </message>
+    <message>
+        <source>Reading, tokens/s</source>
+        <translation>读入，词元/秒</translation>
+    </message>
+    <message>
+        <source>Writing, tokens/s</source>
+        <translation>写出，词元/秒</translation>
+    </message>
+    <message>
+        <source>{model}, on this machine:</source>
+        <translation>{model} 在本机上：</translation>
     </message>
 </context>
 <context>
@@ -2021,10 +2100,6 @@
         <translation>无法读取模型 {0}；请移除后重新添加。</translation>
     </message>
     <message>
-        <source>The model {0} has a chat template that cannot be read; choose another model.</source>
-        <translation>模型 {0} 的对话模板无法读取；请选择其他模型。</translation>
-    </message>
-    <message>
         <source>The model {0} has an architecture that is not supported.</source>
         <translation>模型 {0} 的架构暂不支持。</translation>
     </message>
@@ -2039,10 +2114,6 @@
     <message>
         <source>The model {0} is of the architecture {1}, which is not supported.</source>
         <translation>模型 {0} 的架构为 {1}，暂不支持。</translation>
-    </message>
-    <message>
-        <source>The model {0} is quantised in a way that is not supported; get the unquantised one, or a GGUF.</source>
-        <translation>模型 {0} 的量化方式暂不支持；请获取未量化的版本或 GGUF。</translation>
     </message>
     <message>
         <source>The model {0} lacks some of its weights; remove it and add it again.</source>
@@ -2097,8 +2168,40 @@
         <translation>在{2}中，{1} 没有空间容纳 {0}；能容纳的最大配置是 {3}。</translation>
     </message>
     <message>
+        <source>Tools can be called, in the form of {0}.</source>
+        <translation>可以调用工具，格式为 {0}。</translation>
+    </message>
+    <message>
+        <source>Trying the chat template of {0}</source>
+        <translation>正在试用 {0} 的聊天模板</translation>
+    </message>
+    <message>
+        <source>Unpacking torch for NVIDIA GPUs</source>
+        <translation>正在解压用于 NVIDIA GPU 的 torch</translation>
+    </message>
+    <message>
         <source>Verifying {0}: {1} %</source>
         <translation>正在校验 {0}：{1} %</translation>
+    </message>
+    <message>
+        <source>Weights cannot be held as {0}; choose one of {1}.</source>
+        <translation>权重不能以 {0} 形式保存；请选择 {1} 之一。</translation>
+    </message>
+    <message>
+        <source>Well-written answers in English, up to 8,192 tokens of context.</source>
+        <translation>文笔好的英语回答，上下文最多 8,192 个 token。</translation>
+    </message>
+    <message>
+        <source>What {0} says of its quantisation makes no sense; get the model again.</source>
+        <translation>{0} 中的量化说明不合理；请重新获取该模型。</translation>
+    </message>
+    <message>
+        <source>Your access token may not read {0}; allow it to read gated and private models at {1}, or add another one with: {2}</source>
+        <translation>您的访问令牌无权读取 {0}；请在 {1} 允许它读取受限和私有模型，或用以下命令添加另一个令牌：{2}</translation>
+    </message>
+    <message>
+        <source>Your account may not download {0} yet; accept its terms at {1}, wait until they are confirmed if its owner looks at each request, and get it again.</source>
+        <translation>您的账户还不能下载 {0}；请在 {1} 接受其条款；如果所有者逐一审核请求，请等待确认，然后重新获取。</translation>
     </message>
     <message>
         <source>all that other programs leave free</source>
@@ -2129,8 +2232,20 @@
         <translation>{0} 中打包的权重无法使用。</translation>
     </message>
     <message>
+        <source> for {0}</source>
+        <translation>（用于 {0}）</translation>
+    </message>
+    <message>
         <source>A 4-bit format would be {0} times faster.</source>
         <translation>改用 4 位格式，速度会是现在的 {0} 倍。</translation>
+    </message>
+    <message>
+        <source>A file of {0} is not on the hub any more; {1}</source>
+        <translation>{0} 的一个文件已不在模型库中；{1}</translation>
+    </message>
+    <message>
+        <source>A good first model for a laptop: conversation, translation and summaries in many languages.</source>
+        <translation>适合笔记本电脑的第一个模型：多种语言的对话、翻译和摘要。</translation>
     </message>
     <message>
         <source>A limit on this program or its container, or other virtual machines on the same host, cause this.</source>
@@ -2141,8 +2256,20 @@
         <translation>更长的回答能说明更多。</translation>
     </message>
     <message>
+        <source>A longer conversation&apos;s prompt begins with the shorter one&apos;s: what was read once stays.</source>
+        <translation>较长对话的提示词以较短对话的提示词开头：读过一次的内容会保留。</translation>
+    </message>
+    <message>
+        <source>A model cannot draft for itself; choose a smaller one of the same family.</source>
+        <translation>模型不能为自己起草；请选择同一系列中较小的模型。</translation>
+    </message>
+    <message>
         <source>A model of this kind can go back to a few places only, and an edit lies between them.</source>
         <translation>这类模型只能退回到少数几个位置，而编辑处在它们之间。</translation>
+    </message>
+    <message>
+        <source>A reply ends with {0}.</source>
+        <translation>回答以 {0} 结束。</translation>
     </message>
     <message>
         <source>A shorter text would be read sooner; the next question reuses what was read now.</source>
@@ -2153,8 +2280,24 @@
         <translation>更小的模型会更快；如有空闲的处理器，多用几个也会更快。</translation>
     </message>
     <message>
+        <source>A system message becomes a part of the first question.</source>
+        <translation>系统消息会成为第一个问题的一部分。</translation>
+    </message>
+    <message>
+        <source>A system message has a role of its own.</source>
+        <translation>系统消息有自己的角色。</translation>
+    </message>
+    <message>
         <source>A token takes {0} ms, of which reading memory would take {1} ms: decode is bound by computing, not by memory.</source>
         <translation>每个词元耗时 {0} 毫秒，其中读取内存只需 {1} 毫秒：解码受限于计算，而非内存。</translation>
+    </message>
+    <message>
+        <source>Adapters are merged into weights that are held as floats on one device; switch them off, or choose a 16-bit format.</source>
+        <translation>适配器只能并入单个设备上的浮点权重；请关闭适配器，或选择 16 位格式。</translation>
+    </message>
+    <message>
+        <source>An all-rounder for conversation, writing and tools, well known and well tested.</source>
+        <translation>对话、写作和工具的全能型，广为人知，久经检验。</translation>
     </message>
     <message>
         <source>An earlier message was edited, and everything after it had to be read again.</source>
@@ -2165,8 +2308,32 @@
         <translation>选择了某条消息的另一个版本，其后的内容都要重新读取。</translation>
     </message>
     <message>
+        <source>As it came, its mean NLL over {0} tokens is {1}; packed in {2} for the CPU, {3} ({4} %).</source>
+        <translation>原本的形式在 {0} 个词元上的平均 NLL 为 {1}；为 CPU 打包为 {2} 后为 {3}（{4} %）。</translation>
+    </message>
+    <message>
         <source>Caches of other chats, {0}, were written to disk to make room.</source>
         <translation>为腾出空间，其他对话的缓存（{0}）写入了磁盘。</translation>
+    </message>
+    <message>
+        <source>Careful answers, long texts and code, for a machine with 16 GB or more.</source>
+        <translation>细致的回答、长文本和代码，需要 16 GB 以上内存。</translation>
+    </message>
+    <message>
+        <source>Chats are written in Loquat&apos;s plain form, as you chose.</source>
+        <translation>按您的选择，对话以 Loquat 的简单格式书写。</translation>
+    </message>
+    <message>
+        <source>Checking what is here of torch</source>
+        <translation>正在检查已下载的 torch</translation>
+    </message>
+    <message>
+        <source>Checking what is here of {0}: {1} %</source>
+        <translation>正在检查已下载的 {0}：{1} %</translation>
+    </message>
+    <message>
+        <source>Clear explanations and writing in English.</source>
+        <translation>清楚的英语解释和写作。</translation>
     </message>
     <message>
         <source>Close other programs, limit the memory for caches, or choose a smaller model.</source>
@@ -2177,8 +2344,32 @@
         <translation>请关闭此电脑上的其他计算任务，或让 Loquat 的线程数少于处理器数。</translation>
     </message>
     <message>
+        <source>Conversation and tools in the large European languages, under a free licence.</source>
+        <translation>主要欧洲语言的对话和工具，许可证自由。</translation>
+    </message>
+    <message>
+        <source>Conversation and translation in very many languages; pictures are not read.</source>
+        <translation>非常多语言的对话和翻译；不读图片。</translation>
+    </message>
+    <message>
+        <source>Conversation in six European languages, with thinking before the answer if wanted.</source>
+        <translation>六种欧洲语言的对话，需要时可先思考再回答。</translation>
+    </message>
+    <message>
+        <source>Conversation, structured text and code in many languages, with little memory for long chats.</source>
+        <translation>多种语言的对话、结构化文本和代码，长对话占内存少。</translation>
+    </message>
+    <message>
         <source>Decode is bound by memory bandwidth: {0} per token at {1} of {2} GB/s.</source>
         <translation>解码受限于内存带宽：每个词元读取 {0}，速度 {1} GB/s，上限 {2} GB/s。</translation>
+    </message>
+    <message>
+        <source>Demanding questions, code and tools in many languages, with or without thinking.</source>
+        <translation>多种语言的难题、代码和工具，可思考也可不思考。</translation>
+    </message>
+    <message>
+        <source>Downloading torch for NVIDIA GPUs: {0} of {1}</source>
+        <translation>正在下载用于 NVIDIA GPU 的 torch：{0} / {1}</translation>
     </message>
     <message>
         <source>Downloading {0}: {1}</source>
@@ -2186,15 +2377,35 @@
     </message>
     <message>
         <source>Downloading {0}: {1} of {2}</source>
-        <translation>正在下载 {0}：{1} / {2}</translation>
+        <translation>正在下载 {0}：{1}，共 {2}</translation>
     </message>
     <message>
         <source>Each token reads {0}, at {1} a second.</source>
         <translation>每个词元读取 {0}，速度为每秒 {1}。</translation>
     </message>
     <message>
+        <source>Estimated from its size alone.</source>
+        <translation>仅按其大小估计。</translation>
+    </message>
+    <message>
+        <source>Everyday conversation, writing and summaries of long texts.</source>
+        <translation>日常对话、写作和长文摘要。</translation>
+    </message>
+    <message>
         <source>Faster kernels took over once they were compiled; their cache has another format.</source>
         <translation>更快的内核编译完成后已接手；其缓存格式不同。</translation>
+    </message>
+    <message>
+        <source>Fluent writing and translation in very many languages; pictures are not read.</source>
+        <translation>非常多语言的流畅写作和翻译；不读图片。</translation>
+    </message>
+    <message>
+        <source>Hard reasoning, mathematics and science in English, for a machine with 16 GB or more.</source>
+        <translation>英语的高难度推理、数学和科学，需要 16 GB 以上内存。</translation>
+    </message>
+    <message>
+        <source>In portable mode the key is kept only until Loquat is closed.</source>
+        <translation>在便携模式下，密钥只保留到 Loquat 关闭为止。</translation>
     </message>
     <message>
         <source>It stays loaded: the next answer does not wait for it.</source>
@@ -2203,6 +2414,10 @@
     <message>
         <source>It was the first answer since the model was loaded: {0} pages of memory had to be read from disk, about {1} or {2} of the time.</source>
         <translation>这是加载模型后的第一个回答：{0} 页内存要从磁盘读取，约 {1}，占时间的 {2}。</translation>
+    </message>
+    <message>
+        <source>JSON as wide as that is not allowed</source>
+        <translation>不允许缩进这么宽的 JSON</translation>
     </message>
     <message>
         <source>Loading {0}</source>
@@ -2221,6 +2436,14 @@
         <translation>Loquat 无法使用这种代理；请在环境中设置 HTTP 代理，或不设代理。</translation>
     </message>
     <message>
+        <source>Mathematics, code and tools by thinking first; strong for its size.</source>
+        <translation>先思考再解数学、写代码、用工具；在同等大小中很强。</translation>
+    </message>
+    <message>
+        <source>Measuring what {0} says of a text</source>
+        <translation>正在用一段文字衡量 {0}</translation>
+    </message>
+    <message>
         <source>Memory is short: {0} pages had to be read back from disk, about {1} or {2} of the time.</source>
         <translation>内存不足：{0} 页要从磁盘读回，约 {1}，占时间的 {2}。</translation>
     </message>
@@ -2235,6 +2458,14 @@
     <message>
         <source>Nothing answers at {0}; start the server there, or check its address.</source>
         <translation>{0} 没有应答；请在那里启动服务器，或检查其地址。</translation>
+    </message>
+    <message>
+        <source>Office work on long texts: summaries, extraction, tools and code.</source>
+        <translation>处理长文本的办公：摘要、提取、工具和代码。</translation>
+    </message>
+    <message>
+        <source>Office work: summaries, extraction and tools, with a long context.</source>
+        <translation>办公：摘要、提取和工具，上下文很长。</translation>
     </message>
     <message>
         <source>One answer is written at a time; stop the other one, or wait for it.</source>
@@ -2253,6 +2484,10 @@
         <translation>其他程序占用了 {1} 个处理器中的 {0} 个。</translation>
     </message>
     <message>
+        <source>Plain English conversation, rewriting and summaries; its memory of a chat costs much.</source>
+        <translation>简单的英语对话、改写和摘要；记住对话很占内存。</translation>
+    </message>
+    <message>
         <source>Port {0} is taken by another program; choose another port.</source>
         <translation>端口 {0} 已被其他程序占用；请选择其他端口。</translation>
     </message>
@@ -2269,12 +2504,60 @@
         <translation>Python 垃圾回收用了 {0} 毫秒。</translation>
     </message>
     <message>
+        <source>Quick short answers in many languages; makes larger Qwen2.5 models faster as their draft.</source>
+        <translation>用多种语言快速简短地回答；可作为草稿模型让更大的 Qwen2.5 更快。</translation>
+    </message>
+    <message>
+        <source>Reasoning, code and mathematics; its memory of a chat costs much.</source>
+        <translation>推理、代码和数学；记住对话很占内存。</translation>
+    </message>
+    <message>
         <source>Replaying the step as a graph removes most of it, where this model allows it.</source>
         <translation>若此模型允许，以计算图重放该步骤可消除大部分开销。</translation>
     </message>
     <message>
+        <source>Rewriting and short summaries in English on the smallest machines.</source>
+        <translation>在最小的电脑上改写英文和写简短摘要。</translation>
+    </message>
+    <message>
+        <source>Short English texts and summaries, with little memory for long chats.</source>
+        <translation>简短的英语文本和摘要，长对话占内存少。</translation>
+    </message>
+    <message>
+        <source>Solid answers, code and mathematics in many languages.</source>
+        <translation>用多种语言可靠地回答，擅长代码和数学。</translation>
+    </message>
+    <message>
+        <source>Something else comes in the place of {0}; see whether your network wants a login in the browser first, and get the model again, it goes on.</source>
+        <translation>收到的不是 {0}；请检查网络是否需要先在浏览器中登录，然后重新获取模型，下载会继续。</translation>
+    </message>
+    <message>
+        <source>Sorting, extracting and other small fixed tasks, at great speed.</source>
+        <translation>分类、提取等固定的小任务，速度很快。</translation>
+    </message>
+    <message>
+        <source>Step-by-step reasoning, mathematics and tools in 23 languages.</source>
+        <translation>用 23 种语言逐步推理、解数学、用工具。</translation>
+    </message>
+    <message>
+        <source>Summaries and rewriting in eight languages on small machines.</source>
+        <translation>在小型电脑上用八种语言写摘要和改写。</translation>
+    </message>
+    <message>
+        <source>That is no access token; copy it once more from the settings of your account.</source>
+        <translation>这不是访问令牌；请在账户设置中重新复制。</translation>
+    </message>
+    <message>
+        <source>That is too long for a model&apos;s name; use at most {0} characters.</source>
+        <translation>模型名称太长；最多使用 {0} 个字符。</translation>
+    </message>
+    <message>
         <source>The 4-bit and 8-bit formats run in compiled code, which has next to none.</source>
         <translation>4 位和 8 位格式在编译代码中运行，几乎没有这种开销。</translation>
+    </message>
+    <message>
+        <source>The GPU failed ({0}); the model now runs on the CPU, so ask again.</source>
+        <translation>GPU 出错（{0}）；模型现在在 CPU 上运行，请重新提问。</translation>
     </message>
     <message>
         <source>The JSON schema cannot be used: {0}.</source>
@@ -2283,6 +2566,42 @@
     <message>
         <source>The KV cache moved to a larger place, {0} in all.</source>
         <translation>KV 缓存移到了更大的空间，共 {0}。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} brings {1} of its own, which Loquat cannot merge.</source>
+        <translation>适配器 {0} 自带{1}，Loquat 无法合并。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} cannot be read; switch it off or add it again.</source>
+        <translation>无法读取适配器 {0}；请关闭它或重新添加。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} changes biases too, which Loquat cannot merge.</source>
+        <translation>适配器 {0} 还修改了偏置，Loquat 无法合并。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} does not fit this model: {1}. Add it to that one.</source>
+        <translation>适配器 {0} 不适合这个模型：{1}。请把它添加到对应的模型。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} holds something besides LoRA matrices, which Loquat cannot merge.</source>
+        <translation>适配器 {0} 含有 LoRA 矩阵以外的内容，Loquat 无法合并。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} holds what is no number; switch it off or get it again.</source>
+        <translation>适配器 {0} 含有不是数字的值；请关闭它或重新获取。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} is damaged ({1}); get it again.</source>
+        <translation>适配器 {0} 已损坏（{1}）；请重新获取。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} is of the kind {1}; Loquat merges LoRA adapters only.</source>
+        <translation>适配器 {0} 属于 {1} 类型；Loquat 只能合并 LoRA 适配器。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} of {1} cannot be read; switch it off, or remove it and add it again.</source>
+        <translation>无法读取 {1} 的适配器 {0}；请关闭它，或删除后重新添加。</translation>
     </message>
     <message>
         <source>The address holds a name or a password; please put the key into its own field.</source>
@@ -2309,8 +2628,52 @@
         <translation>无法使用其他模型或格式的缓存；要为当前模型重新建立一次。</translation>
     </message>
     <message>
+        <source>The certificate of {0} cannot be verified; check this computer&apos;s clock, and if your network has a certificate of its own, name its file in SSL_CERT_FILE.</source>
+        <translation>无法验证 {0} 的证书；请检查本机时钟；如果您的网络使用自己的证书，请在 SSL_CERT_FILE 中指定其文件。</translation>
+    </message>
+    <message>
+        <source>The chat template ends a reply with {0}, which the model&apos;s files do not name as an end: replies may not stop.</source>
+        <translation>聊天模板用 {0} 结束回答，但模型文件没有把它列为结束标记：回答可能停不下来。</translation>
+    </message>
+    <message>
+        <source>The chat template leaves the thinking out of earlier replies; Loquat keeps it, so that nothing is read twice.</source>
+        <translation>聊天模板会从之前的回答中去掉思考内容；Loquat 会保留它，这样就不必重复读取。</translation>
+    </message>
+    <message>
+        <source>The chat template of the model {0} cannot be used: {1}. To chat with it in Loquat&apos;s plain form, run: loquat models check {2} --use-plain-template</source>
+        <translation>模型 {0} 的聊天模板无法使用：{1}。若要用 Loquat 的简单格式与它对话，请运行：loquat models check {2} --use-plain-template</translation>
+    </message>
+    <message>
+        <source>The chat template takes no system message; Loquat puts it in front of the first question.</source>
+        <translation>聊天模板不接受系统消息；Loquat 会把它放在第一个问题之前。</translation>
+    </message>
+    <message>
+        <source>The chat template writes calls of tools in a way that Loquat does not read; tools are refused.</source>
+        <translation>聊天模板书写工具调用的方式 Loquat 无法读取；工具会被拒绝。</translation>
+    </message>
+    <message>
+        <source>The chat template writes earlier messages differently as a conversation grows, so that more has to be read again at each question.</source>
+        <translation>随着对话变长，聊天模板会改写之前的消息，因此每次提问都要重新读取更多内容。</translation>
+    </message>
+    <message>
+        <source>The connection for torch broke off; {0}</source>
+        <translation>下载 torch 的连接中断；{0}</translation>
+    </message>
+    <message>
+        <source>The connection for torch ended early; {0}</source>
+        <translation>下载 torch 的连接提前结束；{0}</translation>
+    </message>
+    <message>
+        <source>The connection to the hub ended early; get the model again, it goes on where it stopped.</source>
+        <translation>与模型库的连接提前结束；请重新获取模型，下载会从中断处继续。</translation>
+    </message>
+    <message>
         <source>The connection to {0} broke off in the middle of the answer; what came is kept, try again.</source>
         <translation>回答途中与 {0} 的连接断开了；已收到的内容已保留，请重试。</translation>
+    </message>
+    <message>
+        <source>The connection to {0} broke off; get the model again, it goes on where it stopped.</source>
+        <translation>与 {0} 的连接中断；请重新获取模型，下载会从中断处继续。</translation>
     </message>
     <message>
         <source>The connection to {0} failed; check the network and whether the server runs.</source>
@@ -2337,8 +2700,76 @@
         <translation>有 {0} 毫秒没有向引擎请求下一个词元。</translation>
     </message>
     <message>
+        <source>The file {0} arrived damaged; trying once more</source>
+        <translation>文件 {0} 下载后已损坏；正在重试</translation>
+    </message>
+    <message>
+        <source>The file {0} holds numbers of a kind that Loquat does not know ({1}).</source>
+        <translation>文件 {0} 中有 Loquat 不认识的数值类型（{1}）。</translation>
+    </message>
+    <message>
+        <source>The file {0} is a Python pickle, which can run any program when it is loaded; get a model with safetensors or GGUF files.</source>
+        <translation>文件 {0} 是 Python pickle，加载时可以运行任意程序；请获取带有 safetensors 或 GGUF 文件的模型。</translation>
+    </message>
+    <message>
+        <source>The file {0} is in truth part {1} of its model; give the parts back the names they came with.</source>
+        <translation>文件 {0} 其实是其模型的第 {1} 部分；请把各部分改回原来的文件名。</translation>
+    </message>
+    <message>
+        <source>The file {0} is no part of this model; get it again.</source>
+        <translation>文件 {0} 不是此模型的一部分；请重新获取。</translation>
+    </message>
+    <message>
+        <source>The file {0} is one of {1} parts of a model; give it back the name it came with, which ends in its number, and put the other parts beside it.</source>
+        <translation>文件 {0} 是某个模型的 {1} 个部分之一；请改回原来以编号结尾的文件名，并把其余部分放在同一文件夹。</translation>
+    </message>
+    <message>
+        <source>The file {0} of {1} arrived twice with contents that are not those the hub speaks of; get the model again later, or name another mirror in HF_ENDPOINT.</source>
+        <translation>{1} 的文件 {0} 两次下载的内容都与模型库所述不符；请稍后重新获取模型，或在 HF_ENDPOINT 中指定另一个镜像。</translation>
+    </message>
+    <message>
+        <source>The files of {0} are laid out in a way that Loquat does not know; get another.</source>
+        <translation>{0} 的文件布局是 Loquat 不认识的；请获取其他模型。</translation>
+    </message>
+    <message>
+        <source>The folder {0} holds {1} GGUF models; give the file of one of them, for example {2}.</source>
+        <translation>文件夹 {0} 中有 {1} 个 GGUF 模型；请指定其中一个的文件，例如 {2}。</translation>
+    </message>
+    <message>
         <source>The host gave {0} ms of processor time to other virtual machines.</source>
         <translation>主机把 {0} 毫秒的处理器时间给了其他虚拟机。</translation>
+    </message>
+    <message>
+        <source>The hub at {0} does not answer any more; get the model again later, it goes on.</source>
+        <translation>模型库 {0} 不再响应；请稍后重新获取模型，下载会继续。</translation>
+    </message>
+    <message>
+        <source>The hub at {0} is asked too often from here; get the model again {1}, it goes on.</source>
+        <translation>此处对模型库 {0} 的请求过于频繁；请在{1}后重新获取模型，下载会继续。</translation>
+    </message>
+    <message>
+        <source>The hub at {0} is out of order (HTTP {1}); get the model again later, it goes on.</source>
+        <translation>模型库 {0} 出现故障（HTTP {1}）；请稍后重新获取模型，下载会继续。</translation>
+    </message>
+    <message>
+        <source>The hub at {0} refuses to give {1} (HTTP {2}); try again later, or get another model.</source>
+        <translation>模型库 {0} 拒绝提供 {1}（HTTP {2}）；请稍后重试，或获取其他模型。</translation>
+    </message>
+    <message>
+        <source>The hub does not accept your access token; make a new one at {0} and add it with: {1}</source>
+        <translation>模型库不接受您的访问令牌；请在 {0} 新建一个，并用以下命令添加：{1}</translation>
+    </message>
+    <message>
+        <source>The hub does not give it now; trying again in {0} s</source>
+        <translation>模型库目前没有提供；{0} 秒后重试</translation>
+    </message>
+    <message>
+        <source>The hub has another file in the place of {0} than Loquat&apos;s catalogue knows; check HF_ENDPOINT, or get the model from another repository.</source>
+        <translation>模型库中的 {0} 与 Loquat 目录所知的不是同一个文件；请检查 HF_ENDPOINT，或从其他仓库获取模型。</translation>
+    </message>
+    <message>
+        <source>The hub tells no checksums for {0}, so what came could not be verified.</source>
+        <translation>模型库没有给出 {0} 的校验和，因此无法验证下载的内容。</translation>
     </message>
     <message>
         <source>The key holds characters that no key has; type it in once more.</source>
@@ -2349,16 +2780,120 @@
         <translation>无法读取服务器列表 {0}；请移走该文件，再重新添加服务器。</translation>
     </message>
     <message>
+        <source>The model can think before it answers, or be asked not to.</source>
+        <translation>该模型可以先思考再回答，也可以要求它不思考。</translation>
+    </message>
+    <message>
+        <source>The model thinks before it answers.</source>
+        <translation>该模型会先思考再回答。</translation>
+    </message>
+    <message>
         <source>The model was loaded first, which took {0}, {1} of the time.</source>
         <translation>先加载了模型，用时 {0}，占时间的 {1}。</translation>
+    </message>
+    <message>
+        <source>The model {0} comes from a newer version of Loquat; update Loquat to use it.</source>
+        <translation>模型 {0} 来自更新版本的 Loquat；请更新 Loquat 后再使用。</translation>
+    </message>
+    <message>
+        <source>The model {0} does not say how many tokens it knows; get it again.</source>
+        <translation>模型 {0} 没有说明它认识多少个词元；请重新获取。</translation>
+    </message>
+    <message>
+        <source>The model {0} has groups of {1} in rows of {2} ({3}), which do not fit; get the model again.</source>
+        <translation>模型 {0} 在长度为 {2} 的行中使用 {1} 个一组（{3}），两者不符；请重新获取该模型。</translation>
+    </message>
+    <message>
+        <source>The model {0} has {1} groups in rows of {2} ({3}), which do not fit; get the model again.</source>
+        <translation>模型 {0} 在长度为 {2} 的行中有 {1} 组（{3}），两者不符；请重新获取该模型。</translation>
+    </message>
+    <message>
+        <source>The model {0} is a base model: it continues texts and has no chat template. To chat with it in Loquat&apos;s plain form, run: loquat models check {1} --use-plain-template</source>
+        <translation>模型 {0} 是基础模型：它会续写文本，没有聊天模板。若要用 Loquat 的简单格式与它对话，请运行：loquat models check {1} --use-plain-template</translation>
+    </message>
+    <message>
+        <source>The model {0} is a base model: it continues texts and was not taught to chat. Loquat can talk with it in a plain form, if you agree.</source>
+        <translation>模型 {0} 是基础模型：它会续写文本，没有学过聊天。如果您同意，Loquat 可以用简单格式与它对话。</translation>
+    </message>
+    <message>
+        <source>The model {0} is of the architecture {1}, which is not supported; get another model.</source>
+        <translation>模型 {0} 的架构是 {1}，尚不支持；请获取其他模型。</translation>
+    </message>
+    <message>
+        <source>The model {0} is quantised by GPTQ in {1} bits ({2}), and only 4 and 8 are supported; get it in one of these, or as a GGUF.</source>
+        <translation>模型 {0} 用 GPTQ 量化为 {1} 位（{2}），而仅支持 4 位和 8 位；请获取其中之一，或 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>The model {0} is quantised by {1}, which is not supported; get it as GPTQ, AWQ or bitsandbytes, unquantised, or as a GGUF.</source>
+        <translation>模型 {0} 用 {1} 量化，尚不支持；请获取其 GPTQ、AWQ 或 bitsandbytes 版本、未量化版本，或 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>The model {0} is stored as AWQ {1} in {2} bits, and only gemm in 4 bits is supported; get it in that format, or as a GGUF.</source>
+        <translation>模型 {0} 以 AWQ {1}、{2} 位保存，而仅支持 4 位的 gemm；请获取该格式的版本，或 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>The model {0} is stored as compressed-tensors {1} ({2}), which is not supported; get it as GPTQ, AWQ or bitsandbytes, unquantised, or as a GGUF.</source>
+        <translation>模型 {0} 以 compressed-tensors {1}（{2}）保存，尚不支持；请获取其 GPTQ、AWQ 或 bitsandbytes 版本、未量化版本，或 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>The model {0} is stored in the GPTQ format {1}, which only some GPUs read; get it in the plain GPTQ format, or as a GGUF.</source>
+        <translation>模型 {0} 以 GPTQ 格式 {1} 保存，只有部分 GPU 能读取；请获取普通 GPTQ 格式的版本，或 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>The model {0} is stored in the order of one kind of GPU ({1}), which is not supported; get it unquantised, or as a GGUF.</source>
+        <translation>模型 {0} 按某种 GPU 的顺序保存（{1}），尚不支持；请获取未量化版本，或 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>The model {0} lacks a part of its quantised weights ({1}); get it again.</source>
+        <translation>模型 {0} 缺少部分量化权重（{1}）；请重新获取。</translation>
+    </message>
+    <message>
+        <source>The model {0} lies in {1} files, and {2} is not among them; get it too, into the same folder.</source>
+        <translation>模型 {0} 由 {1} 个文件组成，其中缺少 {2}；请把它也放进同一文件夹。</translation>
+    </message>
+    <message>
+        <source>The model {0} says that it is quantised by {1}, and none of its weights is; get the model again.</source>
+        <translation>模型 {0} 声称用 {1} 量化，但没有一个权重是量化的；请重新获取该模型。</translation>
+    </message>
+    <message>
+        <source>The model {0} scales its activations as well as its weights, which is not supported; get it as a GGUF.</source>
+        <translation>模型 {0} 除权重外还缩放激活值，尚不支持；请获取其 GGUF 文件。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template cannot be used: {0}.</source>
+        <translation>该模型的聊天模板无法使用：{0}。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template does not come to an end; choose another model, or Loquat&apos;s plain template.</source>
+        <translation>该模型的聊天模板无法结束；请选择其他模型，或使用 Loquat 的简单模板。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template writes earlier messages differently now; another model may not.</source>
         <translation>模型的对话模板现在以不同方式书写较早的消息；其他模型可能不会。</translation>
     </message>
     <message>
+        <source>The model&apos;s files name no token that ends a reply: replies go on until their limit.</source>
+        <translation>模型文件没有指明结束回答的词元：回答会一直写到上限。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s tokenizer and its weights do not belong together: the tokenizer has tokens up to {0}, and the weights know {1}; get the model again.</source>
+        <translation>该模型的分词器与权重不匹配：分词器的词元编号到 {0}，而权重只认识 {1} 个；请重新获取模型。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s weights are damaged ({0}); get it again.</source>
+        <translation>模型的权重已损坏（{0}）；请重新获取。</translation>
+    </message>
+    <message>
+        <source>The name of the file {0} contradicts itself; give it back the name it came with.</source>
+        <translation>文件名 {0} 自相矛盾；请改回原来的文件名。</translation>
+    </message>
+    <message>
         <source>The next answer finds the weights in memory.</source>
         <translation>下一个回答时权重已在内存中。</translation>
+    </message>
+    <message>
+        <source>The parts of {0} do not belong together; get them all again.</source>
+        <translation>{0} 的各部分不属于同一个模型；请全部重新获取。</translation>
     </message>
     <message>
         <source>The prompt is empty; write something first.</source>
@@ -2369,8 +2904,20 @@
         <translation>提示中有模型没有的词元；可用的是 0 到 {0}。</translation>
     </message>
     <message>
+        <source>The proxy does not lead to {0}; check HTTPS_PROXY and ALL_PROXY, and get the model again.</source>
+        <translation>代理无法到达 {0}；请检查 HTTPS_PROXY 和 ALL_PROXY，然后重新获取模型。</translation>
+    </message>
+    <message>
         <source>The proxy does not let Loquat through to {0}; check the proxy&apos;s settings.</source>
         <translation>代理不允许 Loquat 连接 {0}；请检查代理设置。</translation>
+    </message>
+    <message>
+        <source>The quantised weights in {0} do not fit each other ({1}); get the model again.</source>
+        <translation>{0} 中的量化权重彼此不符（{1}）；请重新获取该模型。</translation>
+    </message>
+    <message>
+        <source>The quantised weights in {0} name groups that are not there ({1}); get the model again.</source>
+        <translation>{0} 中的量化权重引用了不存在的组（{1}）；请重新获取该模型。</translation>
     </message>
     <message>
         <source>The question is empty; write something first.</source>
@@ -2395,6 +2942,10 @@
     <message>
         <source>The server began to answer after {0} and wrote for {1}.</source>
         <translation>服务器等了 {0}才开始回答，回答用时 {1}。</translation>
+    </message>
+    <message>
+        <source>The server cannot go on with a file; try again, from the beginning.</source>
+        <translation>服务器无法续传文件；请从头重试。</translation>
     </message>
     <message>
         <source>The server {0} asks for a key, and there is none yet; type it in.</source>
@@ -2453,6 +3004,22 @@
         <translation>模型的 config.json 中的大小互相不符；请重新获取模型。</translation>
     </message>
     <message>
+        <source>The sizes in the model&apos;s config.json make no sense.</source>
+        <translation>模型的 config.json 中的尺寸不合理。</translation>
+    </message>
+    <message>
+        <source>The smallest: answers at once on any machine, for trying things out and for very short texts.</source>
+        <translation>最小：在任何电脑上都能立即回答，适合试用和很短的文本。</translation>
+    </message>
+    <message>
+        <source>The speed is a careful guess: this machine was never measured.</source>
+        <translation>速度是保守的估计：这台电脑还没有测量过。</translation>
+    </message>
+    <message>
+        <source>The strongest here for reasoning and code, for a machine with 16 GB or more.</source>
+        <translation>这里推理和代码最强的，需要 16 GB 以上内存。</translation>
+    </message>
+    <message>
         <source>The system keyring does not give the server&apos;s key; unlock it, or type the key in once more.</source>
         <translation>无法从系统密钥环取得服务器的密钥；请解锁密钥环，或重新输入密钥。</translation>
     </message>
@@ -2473,8 +3040,20 @@
         <translation>发往 {0} 的文字和密钥在途中没有加密；除非是你自己的网络，否则请使用 https://。</translation>
     </message>
     <message>
+        <source>The tokenizer and the weights in {0} do not belong together; get the file again.</source>
+        <translation>{0} 中的分词器与权重不匹配；请重新获取该文件。</translation>
+    </message>
+    <message>
         <source>The tokenizer and the weights in {0} do not belong together; get the folder again.</source>
         <translation>{0} 中的分词器与权重不配套；请重新获取该文件夹。</translation>
+    </message>
+    <message>
+        <source>The tokenizer does not give every text back as it was, {0} for example.</source>
+        <translation>分词器不能把所有文本原样还原，例如 {0}。</translation>
+    </message>
+    <message>
+        <source>The tokenizer has {0} tokens, the embedding {1} rows.</source>
+        <translation>分词器有 {0} 个词元，嵌入矩阵有 {1} 行。</translation>
     </message>
     <message>
         <source>The tokenizer in {0} contradicts itself; get the file again.</source>
@@ -2489,8 +3068,16 @@
         <translation>{0} 中的分词器已损坏；请重新获取文件。</translation>
     </message>
     <message>
+        <source>The tokenizer of {0} is damaged; get the model again.</source>
+        <translation>{0} 的分词器已损坏；请重新获取模型。</translation>
+    </message>
+    <message>
         <source>The tokenizer of {0} needs code of its own, which Loquat does not run.</source>
         <translation>{0} 的分词器需要运行自带代码，Loquat 不会运行。</translation>
+    </message>
+    <message>
+        <source>The tokenizer of {0} or {1} cannot be read; get the models again.</source>
+        <translation>无法读取 {0} 或 {1} 的分词器；请重新获取模型。</translation>
     </message>
     <message>
         <source>The tokenizer {0} cannot be read; get it again.</source>
@@ -2514,7 +3101,7 @@
     </message>
     <message>
         <source>The weights in {0} cannot be read; get the model again.</source>
-        <translation>无法读取 {0} 中的权重；请重新获取模型。</translation>
+        <translation>无法读取 {0} 中的权重；请重新获取该模型。</translation>
     </message>
     <message>
         <source>The {0} tokens before them were reused; a shorter question would be read sooner.</source>
@@ -2525,8 +3112,16 @@
         <translation>没有可继续的回答；请先提一个问题。</translation>
     </message>
     <message>
+        <source>There is no connection to {0}; check the network, and HTTPS_PROXY if it needs a proxy, or name a mirror in HF_ENDPOINT.</source>
+        <translation>无法连接到 {0}；请检查网络（如需代理，请检查 HTTPS_PROXY），或在 HF_ENDPOINT 中指定镜像。</translation>
+    </message>
+    <message>
         <source>There is no file or folder {0}.</source>
         <translation>没有文件或文件夹 {0}。</translation>
+    </message>
+    <message>
+        <source>There is no folder {0}; give the folder that holds {1}.</source>
+        <translation>没有文件夹 {0}；请给出含有 {1} 的文件夹。</translation>
     </message>
     <message>
         <source>There is no host {0}, or no network; check the server&apos;s address.</source>
@@ -2535,6 +3130,14 @@
     <message>
         <source>There is no model named {0}; {1}.</source>
         <translation>没有名为 {0} 的模型；{1}。</translation>
+    </message>
+    <message>
+        <source>There is no model {0} at {1}, or it is private; check its name, or add an access token with: {2}</source>
+        <translation>{1} 上没有模型 {0}，或者它是私有的；请检查名称，或用以下命令添加访问令牌：{2}</translation>
+    </message>
+    <message>
+        <source>There is no model {0} in the catalogue; `loquat models catalogue` lists it, and OWNER/NAME gets any other from the hub.</source>
+        <translation>目录中没有模型 {0}；`loquat models catalogue` 可列出目录，OWNER/NAME 可从模型库获取其他任何模型。</translation>
     </message>
     <message>
         <source>There is no question to answer; write one first.</source>
@@ -2553,6 +3156,14 @@
         <translation>设备 {1} 没有 {0} 格式；请从 {2} 中选择。</translation>
     </message>
     <message>
+        <source>Thinking, tools and many languages on a laptop.</source>
+        <translation>在笔记本电脑上思考、使用工具，支持多种语言。</translation>
+    </message>
+    <message>
+        <source>Thinks before it answers, and is still small enough for any machine.</source>
+        <translation>先思考再回答，而且小到任何电脑都能用。</translation>
+    </message>
+    <message>
         <source>This chat has {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
         <translation>此对话有 {0} 个词元，而模型只能容纳 {1} 个；请缩短消息或新建对话。</translation>
     </message>
@@ -2569,6 +3180,10 @@
         <translation>此电脑没有 {0} 设备；请选择其他设备，或让 Loquat 决定。</translation>
     </message>
     <message>
+        <source>This model comes with Loquat; install Loquat again to repair it, or choose another model.</source>
+        <translation>这个模型随 Loquat 一起提供；请重新安装 Loquat 来修复它，或选择其他模型。</translation>
+    </message>
+    <message>
         <source>This model has no token that ends a reply, so it cannot be held to a JSON schema.</source>
         <translation>此模型没有结束回答的词元，因此无法约束为 JSON 模式。</translation>
     </message>
@@ -2581,8 +3196,16 @@
         <translation>此模型的权重过大，无法压缩。</translation>
     </message>
     <message>
-        <source>This model is loaded; choose another one before you remove it.</source>
-        <translation>此模型已加载；移除前请先选择另一个。</translation>
+        <source>{0}, which came with Loquat, is damaged; download it, or install Loquat again.</source>
+        <translation>Loquat 自带的 {0} 已损坏；请下载它，或重新安装 Loquat。</translation>
+    </message>
+    <message>
+        <source>{0}, {1} MB/s, {2} left</source>
+        <translation>{0}，{1} MB/s，剩余 {2}</translation>
+    </message>
+    <message>
+        <source>{0}: there is no room for 16-bit ones</source>
+        <translation>{0}：16 位权重放不下</translation>
     </message>
     <message>
         <source>This model keeps its cache in a way that is not supported; choose another one.</source>
@@ -2625,16 +3248,16 @@
         <translation>不清楚此轮受什么限制。</translation>
     </message>
     <message>
-        <source>Writing {0}</source>
-        <translation>正在写入 {0}</translation>
-    </message>
-    <message>
         <source>a big-endian file</source>
         <translation>大端序文件</translation>
     </message>
     <message>
         <source>a context of {0} tokens ({1})</source>
         <translation>{0} 个词元的上下文（{1}）</translation>
+    </message>
+    <message>
+        <source>a format as wide as that is not allowed</source>
+        <translation>不允许这么宽的格式</translation>
     </message>
     <message>
         <source>a list of numbers</source>
@@ -2647,6 +3270,14 @@
     <message>
         <source>a number above zero</source>
         <translation>大于零的数</translation>
+    </message>
+    <message>
+        <source>a number as large as that is not allowed</source>
+        <translation>不允许这么大的数字</translation>
+    </message>
+    <message>
+        <source>a range as large as that is not allowed</source>
+        <translation>不允许这么大的范围</translation>
     </message>
     <message>
         <source>a row of the tensor {0} is no whole number of {1} blocks</source>
@@ -2665,6 +3296,22 @@
         <translation>约 {0}</translation>
     </message>
     <message>
+        <source>add the adapter</source>
+        <translation>添加适配器</translation>
+    </message>
+    <message>
+        <source>add {0}</source>
+        <translation>添加 {0}</translation>
+    </message>
+    <message>
+        <source>an answer</source>
+        <translation>回答</translation>
+    </message>
+    <message>
+        <source>an unknown method</source>
+        <translation>未知方法</translation>
+    </message>
+    <message>
         <source>as set</source>
         <translation>按设置</translation>
     </message>
@@ -2673,12 +3320,32 @@
         <translation>注意力大小</translation>
     </message>
     <message>
+        <source>by loquat</source>
+        <translation>由 Loquat 处理</translation>
+    </message>
+    <message>
         <source>caches are limited to {0}, as set</source>
         <translation>按设置，缓存限制为 {0}</translation>
     </message>
     <message>
+        <source>choose the draft model</source>
+        <translation>选择草稿模型</translation>
+    </message>
+    <message>
         <source>compiled CPU kernels for {0} ({1} weights, 15-bit activations)</source>
         <translation>为 {0} 编译的 CPU 内核（{1} 权重，15 位激活）</translation>
+    </message>
+    <message>
+        <source>copied layers</source>
+        <translation>复制的层</translation>
+    </message>
+    <message>
+        <source>drafts by {0}</source>
+        <translation>由 {0} 起草</translation>
+    </message>
+    <message>
+        <source>drop what is here of it with `loquat models forget {0}`, and get it again.</source>
+        <translation>请用 `loquat models forget {0}` 丢弃已下载的部分，然后重新获取。</translation>
     </message>
     <message>
         <source>every address</source>
@@ -2687,6 +3354,26 @@
     <message>
         <source>fast decoder for {0} in torch operations ({1})</source>
         <translation>{0} 的快速解码器，使用 torch 运算（{1}）</translation>
+    </message>
+    <message>
+        <source>fetch torch for NVIDIA GPUs</source>
+        <translation>下载用于 NVIDIA GPU 的 torch</translation>
+    </message>
+    <message>
+        <source>get {0}</source>
+        <translation>获取 {0}</translation>
+    </message>
+    <message>
+        <source>half of {0} is missing</source>
+        <translation>{0} 缺少一半</translation>
+    </message>
+    <message>
+        <source>has no {0}</source>
+        <translation>没有 {0}</translation>
+    </message>
+    <message>
+        <source>has {0} as {1}, not {2}</source>
+        <translation>其中 {0} 为 {1}，而不是 {2}</translation>
     </message>
     <message>
         <source>head size</source>
@@ -2701,12 +3388,36 @@
         <translation>导入模型</translation>
     </message>
     <message>
+        <source>in some minutes</source>
+        <translation>几分钟</translation>
+    </message>
+    <message>
+        <source>in {0} min</source>
+        <translation> {0} 分钟</translation>
+    </message>
+    <message>
+        <source>it changes how text is escaped, which a template may not</source>
+        <translation>它改变了文本的转义方式，模板不可以这样做</translation>
+    </message>
+    <message>
+        <source>it changes nothing</source>
+        <translation>它什么也不修改</translation>
+    </message>
+    <message>
+        <source>it describes more than any model has</source>
+        <translation>其中描述的内容超过任何模型所能有的</translation>
+    </message>
+    <message>
         <source>it ends in the middle of a text</source>
         <translation>文件在文本中间结束</translation>
     </message>
     <message>
         <source>it ends too early</source>
         <translation>文件过早结束</translation>
+    </message>
+    <message>
+        <source>it has none</source>
+        <translation>它一个也没有</translation>
     </message>
     <message>
         <source>it holds a value of the unknown kind {0}</source>
@@ -2717,8 +3428,36 @@
         <translation>其中 {0} 出现两次</translation>
     </message>
     <message>
+        <source>it is too large</source>
+        <translation>它太大了</translation>
+    </message>
+    <message>
         <source>it is {0} bytes long where {1} are described</source>
         <translation>长度为 {0} 字节，而描述为 {1} 字节</translation>
+    </message>
+    <message>
+        <source>it is {0} characters long, of {1} that are allowed</source>
+        <translation>它有 {0} 个字符，最多允许 {1} 个</translation>
+    </message>
+    <message>
+        <source>it lacks {0}</source>
+        <translation>缺少 {0}</translation>
+    </message>
+    <message>
+        <source>it needs more time or memory than a template may</source>
+        <translation>它需要的时间或内存超过了模板的限度</translation>
+    </message>
+    <message>
+        <source>it reads another file, which a template may not</source>
+        <translation>它要读取另一个文件，模板不可以这样做</translation>
+    </message>
+    <message>
+        <source>it was trained on another model</source>
+        <translation>它是在另一个模型上训练的</translation>
+    </message>
+    <message>
+        <source>it was trained on {0}</source>
+        <translation>它是在 {0} 上训练的</translation>
     </message>
     <message>
         <source>its alignment is {0}</source>
@@ -2729,8 +3468,24 @@
         <translation>无法读取文件头</translation>
     </message>
     <message>
+        <source>its header is longer than that of any model</source>
+        <translation>其文件头比任何模型的都长</translation>
+    </message>
+    <message>
         <source>its header is longer than the file allows</source>
         <translation>文件头超出文件长度</translation>
+    </message>
+    <message>
+        <source>its lora_alpha is no number</source>
+        <translation>它的 lora_alpha 不是数字</translation>
+    </message>
+    <message>
+        <source>its memory ran out</source>
+        <translation>显存耗尽</translation>
+    </message>
+    <message>
+        <source>its rank is said to be {0}, and is {1}</source>
+        <translation>标明的秩为 {0}，实际为 {1}</translation>
     </message>
     <message>
         <source>keys and values in {0}: {1} cannot hold them in {2}</source>
@@ -2741,8 +3496,16 @@
         <translation>logit_bias 中有词元 {0}，但模型只有 0 到 {1} 的词元。</translation>
     </message>
     <message>
+        <source>loquat models token</source>
+        <translation>loquat models token</translation>
+    </message>
+    <message>
         <source>no CUDA device found</source>
         <translation>未发现 CUDA 设备</translation>
+    </message>
+    <message>
+        <source>no NVIDIA driver found</source>
+        <translation>未找到 NVIDIA 驱动</translation>
     </message>
     <message>
         <source>none is there yet; add one with: loquat models add FILE_OR_FOLDER</source>
@@ -2751,6 +3514,38 @@
     <message>
         <source>of GGUF version {0}</source>
         <translation> GGUF 第 {0} 版</translation>
+    </message>
+    <message>
+        <source>on the GPU</source>
+        <translation>在 GPU 上</translation>
+    </message>
+    <message>
+        <source>only numbers can be summed up</source>
+        <translation>只能对数字求和</translation>
+    </message>
+    <message>
+        <source>over {0} GPUs</source>
+        <translation>分布在 {0} 个 GPU 上</translation>
+    </message>
+    <message>
+        <source>random weights</source>
+        <translation>随机权重</translation>
+    </message>
+    <message>
+        <source>read {0}</source>
+        <translation>读取{0}</translation>
+    </message>
+    <message>
+        <source>remove the adapter</source>
+        <translation>删除适配器</translation>
+    </message>
+    <message>
+        <source>remove torch for NVIDIA GPUs</source>
+        <translation>删除用于 NVIDIA GPU 的 torch</translation>
+    </message>
+    <message>
+        <source>rename {0}</source>
+        <translation>重命名 {0}</translation>
     </message>
     <message>
         <source>rows of the key heads</source>
@@ -2763,6 +3558,18 @@
     <message>
         <source>set the default model</source>
         <translation>设置默认模型</translation>
+    </message>
+    <message>
+        <source>spread {0}, as one cannot hold it</source>
+        <translation>{0}，因为单个放不下</translation>
+    </message>
+    <message>
+        <source>switch the adapter</source>
+        <translation>切换适配器</translation>
+    </message>
+    <message>
+        <source>terms of its own</source>
+        <translation>其自有条款</translation>
     </message>
     <message>
         <source>the CPU kernels could not be compiled</source>
@@ -2781,8 +3588,20 @@
         <translation>{0} 的条目无法读取</translation>
     </message>
     <message>
+        <source>the magnitudes of {0} are {1}</source>
+        <translation>{0} 的幅值为 {1}</translation>
+    </message>
+    <message>
+        <source>the name {0} is not allowed</source>
+        <translation>不允许使用名称 {0}</translation>
+    </message>
+    <message>
         <source>the place of {0} is wrong</source>
         <translation>{0} 的位置有误</translation>
+    </message>
+    <message>
+        <source>the shapes of {0} are {1} and {2}</source>
+        <translation>{0} 的形状为 {1} 和 {2}</translation>
     </message>
     <message>
         <source>the system and other programs</source>
@@ -2809,6 +3628,10 @@
         <translation>张量 {0} 超出文件末尾</translation>
     </message>
     <message>
+        <source>the {0} failed: {1}</source>
+        <translation>{0} 出错：{1}</translation>
+    </message>
+    <message>
         <source>the {0} that Loquat may use ({1})</source>
         <translation> Loquat 可用的 {0}（{1}）</translation>
     </message>
@@ -2821,8 +3644,28 @@
         <translation>此处理器缺少 {0}</translation>
     </message>
     <message>
+        <source>through transformers</source>
+        <translation>通过 transformers</translation>
+    </message>
+    <message>
         <source>through transformers: {0}</source>
         <translation>通过 transformers：{0}</translation>
+    </message>
+    <message>
+        <source>torch arrived damaged, or another file came in its place; try again.</source>
+        <translation>下载的 torch 已损坏，或被别的文件代替；请重试。</translation>
+    </message>
+    <message>
+        <source>torch came in a file that cannot be opened; try again.</source>
+        <translation>下载的 torch 文件无法打开；请重试。</translation>
+    </message>
+    <message>
+        <source>torch is not given out (HTTP {0}); try again later.</source>
+        <translation>无法获取 torch（HTTP {0}）；请稍后重试。</translation>
+    </message>
+    <message>
+        <source>torch&apos;s file names {0} outside of its folder, so it is not unpacked.</source>
+        <translation>torch 的文件指向其文件夹之外的 {0}，因此没有解压。</translation>
     </message>
     <message>
         <source>torch, while the faster CPU kernels are compiled</source>
@@ -2833,8 +3676,16 @@
         <translation>真或假</translation>
     </message>
     <message>
+        <source>try again; it goes on where it stopped.</source>
+        <translation>请重试，会从中断处继续。</translation>
+    </message>
+    <message>
         <source>two tensors in it have the same name</source>
         <translation>其中两个张量同名</translation>
+    </message>
+    <message>
+        <source>whole layers</source>
+        <translation>完整的层</translation>
     </message>
     <message>
         <source>with a CUDA graph for decode</source>
@@ -2847,6 +3698,26 @@
     <message>
         <source>without a CUDA graph, which gave other logits</source>
         <translation>未使用 CUDA 图（结果不一致）</translation>
+    </message>
+    <message>
+        <source>without its draft model: {0}</source>
+        <translation>没有草稿模型：{0}</translation>
+    </message>
+    <message>
+        <source>without its draft model: {0} cannot take a guess back</source>
+        <translation>没有草稿模型：{0} 无法撤回猜测</translation>
+    </message>
+    <message>
+        <source>without thinking</source>
+        <translation>不含思考</translation>
+    </message>
+    <message>
+        <source>without {0} as a draft model until kernels are compiled</source>
+        <translation>内核编译完成之前不使用草稿模型 {0}</translation>
+    </message>
+    <message>
+        <source>{0} Added with --weights int8 it keeps more.</source>
+        <translation>{0}用 --weights int8 添加可以保留更多。</translation>
     </message>
     <message>
         <source>{0} Trying once more</source>
@@ -2865,12 +3736,72 @@
         <translation>无法读取 {0}；请移除模型后重新添加。</translation>
     </message>
     <message>
+        <source>{0} cannot draft for {1}, as their tokens differ; choose a smaller one of the same family.</source>
+        <translation>{0} 不能为 {1} 起草，因为两者的词元不同；请选择同一系列中较小的模型。</translation>
+    </message>
+    <message>
         <source>{0} chats of {1} tokens ({2})</source>
         <translation>{0} 个各 {1} 词元的对话（{2}）</translation>
     </message>
     <message>
+        <source>{0} comes in {1} files, under the licence {2}</source>
+        <translation>{0} 共 {1} 个文件，许可证为 {2}</translation>
+    </message>
+    <message>
+        <source>{0} comes in {1} files; its page tells no licence</source>
+        <translation>{0} 共 {1} 个文件；其页面没有说明许可证</translation>
+    </message>
+    <message>
+        <source>{0} comes under {1}; read it at {2}, and if you accept it, get the model once more with --accept-licence.</source>
+        <translation>{0} 的许可为 {1}；请在 {2} 阅读；如果您接受，请加上 --accept-licence 重新获取模型。</translation>
+    </message>
+    <message>
+        <source>{0} does not answer as a model hub does; check HF_ENDPOINT, and whether your network wants a login in the browser first.</source>
+        <translation>{0} 的回答不像模型库；请检查 HF_ENDPOINT，以及网络是否需要先在浏览器中登录。</translation>
+    </message>
+    <message>
+        <source>{0} h {1} min</source>
+        <translation>{0} 小时 {1} 分钟</translation>
+    </message>
+    <message>
         <source>{0} had to be read back from swap: memory is short.</source>
         <translation>{0} 要从交换空间读回：内存不足。</translation>
+    </message>
+    <message>
+        <source>{0} has files whose names cannot be used; get another model.</source>
+        <translation>{0} 中有文件名无法使用的文件；请获取其他模型。</translation>
+    </message>
+    <message>
+        <source>{0} has no adapter named {1}; {2}.</source>
+        <translation>{0} 没有名为 {1} 的适配器；{2}。</translation>
+    </message>
+    <message>
+        <source>{0} has no revision {1} on the hub, or no longer; {2}</source>
+        <translation>{0} 在模型库中没有修订版 {1}，或已不再有；{2}</translation>
+    </message>
+    <message>
+        <source>{0} holds no GGUF files; get it without :{1}.</source>
+        <translation>{0} 中没有 GGUF 文件；请去掉 :{1} 再获取。</translation>
+    </message>
+    <message>
+        <source>{0} holds no tokenizer that Loquat can read; get another model.</source>
+        <translation>{0} 中没有 Loquat 能读取的分词器；请获取其他模型。</translation>
+    </message>
+    <message>
+        <source>{0} holds no weights as safetensors or GGUF; get another model.</source>
+        <translation>{0} 中没有 safetensors 或 GGUF 格式的权重；请获取其他模型。</translation>
+    </message>
+    <message>
+        <source>{0} holds no {1}; there are: {2}.</source>
+        <translation>{0} 中没有 {1}；有：{2}。</translation>
+    </message>
+    <message>
+        <source>{0} is an adapter without {1}, the only form that Loquat reads.</source>
+        <translation>{0} 是适配器，但缺少 {1}，而 Loquat 只能读取这种形式。</translation>
+    </message>
+    <message>
+        <source>{0} is being downloaded already; wait until that ends, or end it first.</source>
+        <translation>{0} 已经在下载；请等它结束，或先结束它。</translation>
     </message>
     <message>
         <source>{0} is busy; asks again in {1} s</source>
@@ -2881,20 +3812,60 @@
         <translation>{0} 已损坏；请移除模型后重新添加。</translation>
     </message>
     <message>
+        <source>{0} is held as {1}</source>
+        <translation>{0} 以 {1} 保存</translation>
+    </message>
+    <message>
         <source>{0} is missing</source>
         <translation>缺少 {0}</translation>
+    </message>
+    <message>
+        <source>{0} is no adapter; get it without --for {1}.</source>
+        <translation>{0} 不是适配器；请去掉 --for {1} 再获取。</translation>
     </message>
     <message>
         <source>{0} is no address of this machine; choose another.</source>
         <translation>{0} 不是这台电脑的地址；请选择其他地址。</translation>
     </message>
     <message>
+        <source>{0} is no model, but an adapter{1}; say which of your models it is added to, with --for.</source>
+        <translation>{0} 不是模型，而是适配器{1}；请用 --for 指明要把它加到您的哪个模型上。</translation>
+    </message>
+    <message>
+        <source>{0} is no revision; give a branch, a tag or a commit.</source>
+        <translation>{0} 不是修订版；请给出分支、标签或提交。</translation>
+    </message>
+    <message>
+        <source>{0} is only for accounts that accepted its terms; accept them at {1}, make an access token at {2}/settings/tokens, add it with `{3}`, and get the model again.</source>
+        <translation>{0} 只提供给接受其条款的账户；请在 {1} 接受条款，在 {2}/settings/tokens 创建访问令牌，用 `{3}` 添加，然后重新获取模型。</translation>
+    </message>
+    <message>
+        <source>{0} lacks parts of its weights on the hub; get another model.</source>
+        <translation>模型库中 {0} 的权重不完整；请获取其他模型。</translation>
+    </message>
+    <message>
+        <source>{0} min</source>
+        <translation>{0} 分钟</translation>
+    </message>
+    <message>
         <source>{0} ms</source>
         <translation>{0} 毫秒</translation>
     </message>
     <message>
+        <source>{0} names no model on the hub; write it as OWNER/NAME, or OWNER/NAME:FILE.</source>
+        <translation>{0} 不是模型库中模型的名称；请写成 OWNER/NAME 或 OWNER/NAME:FILE。</translation>
+    </message>
+    <message>
+        <source>{0} of memory are missing.</source>
+        <translation>内存还差 {0}。</translation>
+    </message>
+    <message>
         <source>{0} of that is the chat itself; a shorter one, or a smaller format for its cache, is faster.</source>
         <translation>其中 {0} 是对话本身；较短的对话或更小的缓存格式会更快。</translation>
+    </message>
+    <message>
+        <source>{0} of the weights {1}, {2} in RAM, which cross to it for each token: about {3} s a token more</source>
+        <translation>权重的 {0} {1}，{2} 在内存中，每个词元都要传过去：每个词元约多 {3} 秒</translation>
     </message>
     <message>
         <source>{0} of {1}, as set</source>
@@ -2935,6 +3906,10 @@
     <message>
         <source>{0} tokens that had been computed before were computed again, which took {1}, {2} of the time.</source>
         <translation>{0} 个已计算过的词元又重新计算，用时 {1}，占时间的 {2}。</translation>
+    </message>
+    <message>
+        <source>{0}, as chosen for this model</source>
+        <translation>{0}，为此模型所选</translation>
     </message>
     <message>
         <source>{0}, as set</source>
@@ -3100,6 +4075,25 @@
     <message>
         <source>There are more. Another word narrows them down.</source>
         <translation>还有更多结果，再加一个词可以缩小范围。</translation>
+    </message>
+</context>
+<context>
+    <name>help_dialog</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>帮助</translation>
+    </message>
+    <message>
+        <source>Page</source>
+        <translation>页面</translation>
+    </message>
+    <message>
+        <source>Pages of the help</source>
+        <translation>帮助的页面</translation>
     </message>
 </context>
 <context>
@@ -3587,6 +4581,226 @@
     </message>
 </context>
 <context>
+    <name>model_actions</name>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>检查</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>删除…</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>下载</translation>
+    </message>
+    <message>
+        <source>Download, {size}</source>
+        <translation>下载，{size}</translation>
+    </message>
+    <message>
+        <source>Its page on the hub…</source>
+        <translation>它在 Hub 上的页面…</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation>加载</translation>
+    </message>
+    <message>
+        <source>Load again</source>
+        <translation>重新加载</translation>
+    </message>
+    <message>
+        <source>Look it up</source>
+        <translation>查询</translation>
+    </message>
+    <message>
+        <source>Look up its files</source>
+        <translation>查询它的文件</translation>
+    </message>
+    <message>
+        <source>Make default</source>
+        <translation>设为默认</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>暂停</translation>
+    </message>
+    <message>
+        <source>Rename…</source>
+        <translation>重命名…</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>搜索</translation>
+    </message>
+    <message>
+        <source>Show in file manager</source>
+        <translation>在文件管理器中显示</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Use its own chat template</source>
+        <translation>使用它自己的对话模板</translation>
+    </message>
+    <message>
+        <source>Use the plain chat template</source>
+        <translation>使用简单对话模板</translation>
+    </message>
+</context>
+<context>
+    <name>model_extras</name>
+    <message>
+        <source>A small model with the same tokenizer that writes ahead; this one checks it. The text stays the same.</source>
+        <translation>一个分词器相同的小模型先写，由本模型核对。文本不会改变。</translation>
+    </message>
+    <message>
+        <source>Adapters (LoRA)</source>
+        <translation>适配器（LoRA）</translation>
+    </message>
+    <message>
+        <source>Add an adapter…</source>
+        <translation>添加适配器…</translation>
+    </message>
+    <message>
+        <source>Draft model</source>
+        <translation>草稿模型</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>None. A folder that peft wrote can be added or dropped here.</source>
+        <translation>无。可以添加 peft 写出的文件夹，或把它拖到这里。</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Remove the adapter {name}</source>
+        <translation>移除适配器 {name}</translation>
+    </message>
+</context>
+<context>
+    <name>model_facts</name>
+    <message>
+        <source>Chat template</source>
+        <translation>对话模板</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>Disk</source>
+        <translation>磁盘</translation>
+    </message>
+    <message>
+        <source>Downloaded</source>
+        <translation>下载次数</translation>
+    </message>
+    <message>
+        <source>Family</source>
+        <translation>系列</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>格式</translation>
+    </message>
+    <message>
+        <source>Languages</source>
+        <translation>语言</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>许可证</translation>
+    </message>
+    <message>
+        <source>Loquat&apos;s plain one; this is a base model without one of its own</source>
+        <translation>Loquat 的简单模板；这是基础模型，没有自己的模板</translation>
+    </message>
+    <message>
+        <source>On the disk</source>
+        <translation>占用磁盘</translation>
+    </message>
+    <message>
+        <source>On this machine</source>
+        <translation>在这台电脑上</translation>
+    </message>
+    <message>
+        <source>Runs on {server}; what you write goes there.</source>
+        <translation>在 {server} 上运行；你写的内容会发到那里。</translation>
+    </message>
+    <message>
+        <source>Search Hugging Face for “{words}”</source>
+        <translation>在 Hugging Face 上搜索“{words}”</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>规模</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>速度</translation>
+    </message>
+    <message>
+        <source>This goes over the network: what is typed goes to the hub, and nothing else.</source>
+        <translation>这会使用网络：只把输入的内容发送到 Hub，别无其他。</translation>
+    </message>
+    <message>
+        <source>This is an adapter (LoRA) for a model. Please load the model it is for first.</source>
+        <translation>这是某个模型的适配器（LoRA）。请先加载它所属的模型。</translation>
+    </message>
+    <message>
+        <source>This is an adapter (LoRA). It is added to the model that is loaded, {model}.</source>
+        <translation>这是适配器（LoRA）。它会添加到已加载的模型 {model}。</translation>
+    </message>
+    <message>
+        <source>{count} times in the last month</source>
+        <translation>上个月 {count} 次</translation>
+    </message>
+    <message>
+        <source>{count} tokens</source>
+        <translation>{count} 个 token</translation>
+    </message>
+    <message>
+        <source>{disk}, of which {size} are downloaded</source>
+        <translation>{disk}，其中下载 {size}</translation>
+    </message>
+    <message>
+        <source>{languages} and others, {count} in all</source>
+        <translation>{languages} 等共 {count} 种</translation>
+    </message>
+    <message>
+        <source>{size} parameters</source>
+        <translation>{size} 参数</translation>
+    </message>
+</context>
+<context>
+    <name>model_jobs</name>
+    <message>
+        <source>Loquat could not start itself for this; please start it anew.</source>
+        <translation>Loquat 无法为此启动自身；请重新启动它。</translation>
+    </message>
+    <message>
+        <source>This ended before it was done; please try again.</source>
+        <translation>它没有完成就结束了；请重试。</translation>
+    </message>
+</context>
+<context>
     <name>model_loader</name>
     <message>
         <source>No model is loaded.</source>
@@ -3595,6 +4809,377 @@
     <message>
         <source>Preparing the model</source>
         <translation>正在准备模型</translation>
+    </message>
+</context>
+<context>
+    <name>model_rows</name>
+    <message>
+        <source>Asks Hugging Face for “{words}”…</source>
+        <translation>正在向 Hugging Face 查询“{words}”…</translation>
+    </message>
+    <message>
+        <source>Catalogue</source>
+        <translation>目录</translation>
+    </message>
+    <message>
+        <source>Default</source>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>Downloading</source>
+        <translation>下载</translation>
+    </message>
+    <message>
+        <source>Goes over the network</source>
+        <translation>会使用网络</translation>
+    </message>
+    <message>
+        <source>Hugging Face has nothing for “{words}” that Loquat could use.</source>
+        <translation>Hugging Face 上没有与“{words}”相符且 Loquat 能用的模型。</translation>
+    </message>
+    <message>
+        <source>Loaded</source>
+        <translation>已加载</translation>
+    </message>
+    <message>
+        <source>Look up {repository}</source>
+        <translation>查询 {repository}</translation>
+    </message>
+    <message>
+        <source>Looks what fits on this machine…</source>
+        <translation>正在查看哪些模型适合这台电脑…</translation>
+    </message>
+    <message>
+        <source>On the hub</source>
+        <translation>Hub 上</translation>
+    </message>
+    <message>
+        <source>On this machine</source>
+        <translation>在这台电脑上</translation>
+    </message>
+    <message>
+        <source>Search Hugging Face for “{words}”</source>
+        <translation>在 Hugging Face 上搜索“{words}”</translation>
+    </message>
+    <message>
+        <source>Type what you look for, or a repository: OWNER/NAME.</source>
+        <translation>输入要找的内容，或者仓库名：OWNER/NAME。</translation>
+    </message>
+    <message>
+        <source>on {server}</source>
+        <translation>在 {server} 上</translation>
+    </message>
+</context>
+<context>
+    <name>model_shelf</name>
+    <message>
+        <source>Checks the model…</source>
+        <translation>正在检查模型…</translation>
+    </message>
+    <message>
+        <source>Load it</source>
+        <translation>加载</translation>
+    </message>
+    <message>
+        <source>Show it</source>
+        <translation>查看</translation>
+    </message>
+    <message>
+        <source>This takes effect when the model is loaded again.</source>
+        <translation>重新加载模型后生效。</translation>
+    </message>
+    <message>
+        <source>Use the plain form</source>
+        <translation>使用简单格式</translation>
+    </message>
+    <message>
+        <source>{model} is a base model without a chat template. Its chats can be written in a plain form.</source>
+        <translation>{model} 是没有对话模板的基础模型。它的对话可以用简单格式来写。</translation>
+    </message>
+    <message>
+        <source>{name} is on this machine now.</source>
+        <translation>{name} 已在这台电脑上。</translation>
+    </message>
+</context>
+<context>
+    <name>model_terms</name>
+    <message>
+        <source>Access token of the hub</source>
+        <translation>Hub 的访问令牌</translation>
+    </message>
+    <message>
+        <source>Access token; it is kept in the system&apos;s keyring</source>
+        <translation>访问令牌；保存在系统钥匙串中</translation>
+    </message>
+    <message>
+        <source>Format of its weights</source>
+        <translation>权重格式</translation>
+    </message>
+    <message>
+        <source>Get a token…</source>
+        <translation>获取令牌…</translation>
+    </message>
+    <message>
+        <source>I accept this licence</source>
+        <translation>我接受此许可证</translation>
+    </message>
+    <message>
+        <source>Its makers ask you to agree on its page first; the download then needs an access token of your account.</source>
+        <translation>它的作者要求先在页面上同意条款；之后下载需要你账户的访问令牌。</translation>
+    </message>
+    <message>
+        <source>Its page on the hub…</source>
+        <translation>它在 Hub 上的页面…</translation>
+    </message>
+    <message>
+        <source>Keep it and try again</source>
+        <translation>保存并重试</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>许可证</translation>
+    </message>
+    <message>
+        <source>Open the model&apos;s page on the hub</source>
+        <translation>打开模型在 Hub 上的页面</translation>
+    </message>
+    <message>
+        <source>Open the page where access tokens are made</source>
+        <translation>打开创建访问令牌的页面</translation>
+    </message>
+    <message>
+        <source>Read it</source>
+        <translation>阅读</translation>
+    </message>
+    <message>
+        <source>Read the licence</source>
+        <translation>阅读许可证</translation>
+    </message>
+</context>
+<context>
+    <name>model_words</name>
+    <message>
+        <source>4-bit</source>
+        <translation>4 位</translation>
+    </message>
+    <message>
+        <source>8-bit</source>
+        <translation>8 位</translation>
+    </message>
+    <message>
+        <source>Arabic</source>
+        <translation>阿拉伯语</translation>
+    </message>
+    <message>
+        <source>As published, not quantised</source>
+        <translation>原样，不量化</translation>
+    </message>
+    <message>
+        <source>Begins</source>
+        <translation>正在开始</translation>
+    </message>
+    <message>
+        <source>Chinese</source>
+        <translation>中文</translation>
+    </message>
+    <message>
+        <source>Czech</source>
+        <translation>捷克语</translation>
+    </message>
+    <message>
+        <source>Danish</source>
+        <translation>丹麦语</translation>
+    </message>
+    <message>
+        <source>Did not work</source>
+        <translation>没有成功</translation>
+    </message>
+    <message>
+        <source>Does not fit</source>
+        <translation>放不下</translation>
+    </message>
+    <message>
+        <source>Does not fit: needs {needs}, {free} are free</source>
+        <translation>放不下：需要 {needs}，可用 {free}</translation>
+    </message>
+    <message>
+        <source>Downloading {model}</source>
+        <translation>正在下载 {model}</translation>
+    </message>
+    <message>
+        <source>Dutch</source>
+        <translation>荷兰语</translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation>英语</translation>
+    </message>
+    <message>
+        <source>Finnish</source>
+        <translation>芬兰语</translation>
+    </message>
+    <message>
+        <source>Fits</source>
+        <translation>放得下</translation>
+    </message>
+    <message>
+        <source>Fits with a context of {count}</source>
+        <translation>上下文为 {count} 时放得下</translation>
+    </message>
+    <message>
+        <source>French</source>
+        <translation>法语</translation>
+    </message>
+    <message>
+        <source>German</source>
+        <translation>德语</translation>
+    </message>
+    <message>
+        <source>Hebrew</source>
+        <translation>希伯来语</translation>
+    </message>
+    <message>
+        <source>Hindi</source>
+        <translation>印地语</translation>
+    </message>
+    <message>
+        <source>Hungarian</source>
+        <translation>匈牙利语</translation>
+    </message>
+    <message>
+        <source>Importing {model}</source>
+        <translation>正在导入 {model}</translation>
+    </message>
+    <message>
+        <source>Italian</source>
+        <translation>意大利语</translation>
+    </message>
+    <message>
+        <source>Japanese</source>
+        <translation>日语</translation>
+    </message>
+    <message>
+        <source>Korean</source>
+        <translation>韩语</translation>
+    </message>
+    <message>
+        <source>Norwegian</source>
+        <translation>挪威语</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>Polish</source>
+        <translation>波兰语</translation>
+    </message>
+    <message>
+        <source>Portuguese</source>
+        <translation>葡萄牙语</translation>
+    </message>
+    <message>
+        <source>Russian</source>
+        <translation>俄语</translation>
+    </message>
+    <message>
+        <source>Smaller context</source>
+        <translation>上下文较小</translation>
+    </message>
+    <message>
+        <source>Spanish</source>
+        <translation>西班牙语</translation>
+    </message>
+    <message>
+        <source>Swedish</source>
+        <translation>瑞典语</translation>
+    </message>
+    <message>
+        <source>Thai</source>
+        <translation>泰语</translation>
+    </message>
+    <message>
+        <source>This did not work; please try again.</source>
+        <translation>没有成功；请重试。</translation>
+    </message>
+    <message>
+        <source>Turkish</source>
+        <translation>土耳其语</translation>
+    </message>
+    <message>
+        <source>Ukrainian</source>
+        <translation>乌克兰语</translation>
+    </message>
+    <message>
+        <source>Vietnamese</source>
+        <translation>越南语</translation>
+    </message>
+    <message>
+        <source>Waits for its turn</source>
+        <translation>等待轮到它</translation>
+    </message>
+    <message>
+        <source>What suits this machine</source>
+        <translation>由 Loquat 选择</translation>
+    </message>
+    <message>
+        <source>about {rate} tok/s</source>
+        <translation>约 {rate} tok/s</translation>
+    </message>
+    <message>
+        <source>first token after about {time}</source>
+        <translation>首个 token 约需 {time}</translation>
+    </message>
+    <message>
+        <source>not known before this machine was measured with a model</source>
+        <translation>用某个模型测量过这台电脑之后才知道</translation>
+    </message>
+    <message>
+        <source>{done} of {total}</source>
+        <translation>{done} / {total}</translation>
+    </message>
+    <message>
+        <source>{format} (recommended)</source>
+        <translation>{format}（推荐）</translation>
+    </message>
+    <message>
+        <source>{rate} tok/s</source>
+        <translation>{rate} tok/s</translation>
+    </message>
+    <message>
+        <source>{size} to download</source>
+        <translation>下载 {size}</translation>
+    </message>
+    <message>
+        <source>{time} left</source>
+        <translation>剩余 {time}</translation>
+    </message>
+</context>
+<context>
+    <name>models_dialog</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Search the models</source>
+        <translation>搜索模型</translation>
+    </message>
+    <message>
+        <source>Search, or OWNER/NAME</source>
+        <translation>搜索，或 OWNER/NAME</translation>
+    </message>
+    <message>
+        <source>Use a model file…</source>
+        <translation>使用模型文件…</translation>
+    </message>
+    <message>
+        <source>Use a model folder…</source>
+        <translation>使用模型文件夹…</translation>
     </message>
 </context>
 <context>
@@ -3642,8 +5227,16 @@
         <translation>取消</translation>
     </message>
     <message>
+        <source>Pause</source>
+        <translation>暂停</translation>
+    </message>
+    <message>
         <source>question {number} of {total}</source>
         <translation>第 {number} 个问题，共 {total} 个</translation>
+    </message>
+    <message>
+        <source>{count} more wait</source>
+        <translation>还有 {count} 个等待</translation>
     </message>
     <message>
         <source>{done} of {total}</source>
@@ -3652,6 +5245,49 @@
     <message>
         <source>{time} left</source>
         <translation>还需 {time}</translation>
+    </message>
+</context>
+<context>
+    <name>providing</name>
+    <message>
+        <source>Add an adapter</source>
+        <translation>添加适配器</translation>
+    </message>
+    <message>
+        <source>An adapter goes with a model; please load one first.</source>
+        <translation>适配器要配合模型使用；请先加载一个模型。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Delete {model}?</source>
+        <translation>删除 {model}？</translation>
+    </message>
+    <message>
+        <source>It is loaded; its memory is given back first.</source>
+        <translation>它已加载；会先释放它的内存。</translation>
+    </message>
+    <message>
+        <source>Models (*.gguf);;All files (*)</source>
+        <translation>模型 (*.gguf);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Use a model file</source>
+        <translation>使用模型文件</translation>
+    </message>
+    <message>
+        <source>Use a model folder</source>
+        <translation>使用模型文件夹</translation>
+    </message>
+    <message>
+        <source>{name} is no model. Please drop a GGUF file or a model&apos;s folder.</source>
+        <translation>{name} 不是模型。请拖入 GGUF 文件或模型的文件夹。</translation>
+    </message>
+    <message>
+        <source>{size} of disk are freed. To use the model again, get or add it again.</source>
+        <translation>会释放 {size} 磁盘空间。要再次使用这个模型，需重新获取或添加。</translation>
     </message>
 </context>
 <context>
@@ -3792,6 +5428,36 @@
     <message>
         <source>What was deleted can no longer be brought back.</source>
         <translation>删除的内容已无法恢复。</translation>
+    </message>
+</context>
+<context>
+    <name>rename_dialog</name>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>重命名</translation>
+    </message>
+    <message>
+        <source>Rename {model}</source>
+        <translation>重命名 {model}</translation>
+    </message>
+    <message>
+        <source>What people read; empty for what it is called by itself.</source>
+        <translation>显示给人看的名称；留空则用它自己的名称。</translation>
+    </message>
+</context>
+<context>
+    <name>row_view</name>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
     </message>
 </context>
 <context>
@@ -4148,6 +5814,10 @@ They stay on this machine.</source>
         <translation>未加载模型</translation>
     </message>
     <message>
+        <source>Other models…</source>
+        <translation>其他模型…</translation>
+    </message>
+    <message>
         <source>There is no model yet</source>
         <translation>还没有模型</translation>
     </message>
@@ -4291,6 +5961,10 @@ They stay on this machine.</source>
     <message>
         <source>The chats were closed before this was done.</source>
         <translation>在完成之前对话已关闭。</translation>
+    </message>
+    <message>
+        <source>The disk is full: chats cannot be kept in {folder}. Please make some room there.</source>
+        <translation>磁盘已满：无法在 {folder} 中保存对话。请在那里腾出一些空间。</translation>
     </message>
 </context>
 <context>
@@ -4937,6 +6611,17 @@ They stay on this machine.</source>
     </message>
 </context>
 <context>
+    <name>update_check</name>
+    <message>
+        <source>Loquat {version} is out; you have {current}.</source>
+        <translation>Loquat {version} 已发布；你使用的是 {current}。</translation>
+    </message>
+    <message>
+        <source>Read about it</source>
+        <translation>了解详情</translation>
+    </message>
+</context>
+<context>
     <name>words</name>
     <message>
         <source>Answers</source>
@@ -4963,8 +6648,8 @@ They stay on this machine.</source>
         <translation>yyyy年M月</translation>
     </message>
     <message>
-        <source>Online, only to download the model. Your chats stay here.</source>
-        <translation>联网，仅用于下载模型。你的对话只留在这里。</translation>
+        <source>Online, only for models. Your chats stay here.</source>
+        <translation>已联网，仅用于模型。你的对话留在这里。</translation>
     </message>
     <message>
         <source>Online. What you ask in any chat goes to {host}.</source>
