@@ -16,10 +16,12 @@ ROOT = Path(__file__).parent.parent
 APP = ROOT / "app"
 # Said to developers, to the terminal or to the model; or names, which are the same in every language.
 SILENT = {"__main__", "options", "i18n", "migrations", "logging_setup", "gui_probe", "terminal_signals", "fonts"}
+SILENT |= {"self_test", "self_test_window"}  # whose one line of JSON is for programs
 NAMES = re.compile(
     r"Loquat|Inter|GitHub|Markdown|JSON|HTML|SQLite|Open WebUI|ChatGPT|English|简体中文|CPU|CUDA|MPS|Enter|Escape|Esc"
     r"|(?:Ctrl|Shift|Alt|Meta)\+.*|Noto .*|Source Han .*|Hiragino .*|Yu Gothic .*|PingFang .*|Microsoft .*|Apple .*"
     r"|Malgun .*|Segoe .*|DejaVu .*|Cascadia .*|Liberation .*|Consolas|Menlo|Fusion|Qt .*|Python .*|PySide6.*"
+    r"|io\.github\..*|<!--.*-->"  # the desktop file; where a page of the help is filled in
     r"|Del|Return|Space|Qt|Python|not installed|--.*|- Loquat|d MMM.*"
 )
 # Calls whose texts nobody reads.

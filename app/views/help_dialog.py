@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import Template
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.assets import ASSETS
 from app.help import PICTURES, HelpPage
 from app.i18n import translate
 from app.theme import Theme
@@ -28,17 +30,7 @@ _SIZE: Final = QSize(980, 720)
 _LIST_WIDTH: Final = 210
 _COLUMN: Final = 640  # the widest line that is read with ease
 _PAGE: Final = ".md"
-_STYLE: Final = """
-body {{ color: {text}; line-height: 150%; }}
-h1 {{ font-size: {h1}px; font-weight: 600; margin: 0 0 12px 0; }}
-h2 {{ font-size: {h2}px; font-weight: 600; margin: 24px 0 8px 0; }}
-p, li {{ margin: 0 0 10px 0; }}
-code {{ font-family: "{mono}"; background: {code}; }}
-pre {{ font-family: "{mono}"; font-size: {small}px; background: {code}; margin: 0 0 12px 0; line-height: 110%; }}
-a {{ color: {link}; }}
-th {{ font-weight: 600; text-align: left; color: {muted}; }}
-td, th {{ padding: 5px 14px 5px 0; }}
-"""
+_STYLE: Final = ASSETS / "themes" / "help.css"
 
 
 class HelpDialog(QDialog):
@@ -150,7 +142,6 @@ class _Reader(QTextBrowser):
         body = self._theme.font("body")
         size = body.pixelSize() if body.pixelSize() > 0 else round(body.pointSizeF() * 4 / 3)
         colours = {name: self._theme.color(name).name() for name in ("text", "muted", "code", "link")}
-        mono = self._theme.font("code").family()
-        return _STYLE.format(
-            h1=round(1.4 * size), h2=round(1.15 * size), small=round(0.87 * size), mono=mono, **colours
-        )
+        sizes = {"h1": round(1.4 * size), "h2": round(1.15 * size), "small": round(0.87 * size)}
+        style = Template(_STYLE.read_text(encoding="utf-8"))
+        return style.substitute(sizes, mono=self._theme.font("code").family(), **colours)

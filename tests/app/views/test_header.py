@@ -78,6 +78,7 @@ def test_an_empty_chat_has_nothing_to_rename_or_delete(header: ChatHeader) -> No
         "Import chats…",
         "Light or dark",
         "Settings…",
+        "Help",
     ]
 
 
