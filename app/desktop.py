@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,6 +43,7 @@ from app.update_check import UpdateCheck
 from app.views.main_window import MainWindow
 from app.views.refusal_dialog import RefusalDialog
 from engine import EngineConfig, Paths, Worker, default_paths
+from engine.events import COMPILER
 from engine.explain.version import program_version
 from engine.remote.servers import FILE as SERVERS
 
@@ -288,13 +290,19 @@ def _run_first(
         ended = desktop.close()
         guard.uninstall()
         signals.close()
-    if not ended:
-        # A step of the worker that cannot be interrupted, such as an import, must not hold up the end; all is saved.
+    if not ended or _compiling():
+        # A step that cannot be interrupted, such as compiling, must not hold up the end; all is saved. Nor may what it
+        # works with be taken down under it: LLVM ends the process with an assertion then.
         log.info("the engine did not end in time")
         instance.release()
         logging.shutdown()
         os._exit(code)
     return code
+
+
+def _compiling() -> bool:
+    """Whether kernels are being compiled, on a thread that nobody waits for."""
+    return any(thread.name == COMPILER for thread in threading.enumerate())
 
 
 def _activate(desktop: Desktop, arguments: list[str]) -> None:

@@ -110,6 +110,9 @@ class LoadProgress:
     sentence: str
 
 
+COMPILER: Final = "kernel-compiler"
+"""The name of the thread that compiles kernels; nothing that LLVM needs may be taken down under it."""
+
 UPGRADE: Final = "upgrade"
 """The request id of a `Loaded` that nobody asked for: the same model goes on, with faster kernels or another label."""
 

@@ -18,6 +18,7 @@ from engine.decoder.checkpoint import read_json
 from engine.decoder.merge import Merge
 from engine.device import DeviceChoice
 from engine.errors import UnsupportedModel
+from engine.events import COMPILER
 from engine.formats import Holder, choose_kv_dtype
 from engine.runner import AnyRunner
 
@@ -49,7 +50,7 @@ class Warmup:
     """Compiles the kernels on a thread of its own."""
 
     def __init__(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="kernel-compiler", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=COMPILER, daemon=True)
         self.failed = False
         self._thread.start()
 

@@ -173,7 +173,7 @@ def shape_of(config: Mapping[str, Any], entries: list[TensorEntry], packed: Mapp
         kv_heads=int(config.get("num_key_value_heads") or heads),
         head_dim=int(config.get("head_dim") or (hidden // heads if heads else 0)),
         hidden=hidden,
-        intermediate=int(config.get("intermediate_size") or 4 * hidden),
+        intermediate=_largest(config.get("intermediate_size")) or 4 * hidden,
         vocabulary=int(config["vocab_size"]),
         context_limit=int(_named(config, "max_position_embeddings", "n_positions") or _DEFAULT_CONTEXT),
         softcapped=bool(config.get("attn_logit_softcapping")),
@@ -194,6 +194,11 @@ def _numbers(floats: list[TensorEntry]) -> dict[str, Any]:
 def _named(config: Mapping[str, Any], *names: str) -> Any:  # noqa: ANN401 - any JSON value
     """A value by the first of its names that is there: older architectures call it otherwise. None if none is."""
     return next((config[name] for name in names if name in config), None)
+
+
+def _largest(size: Any) -> int:  # noqa: ANN401 - any JSON value
+    """A size, or the largest where each layer has its own; 0 where none is said."""
+    return int(max(size, default=0) if isinstance(size, list) else size or 0)
 
 
 def _cached_layers(config: Mapping[str, Any]) -> int:
