@@ -13,14 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.model_folder import read_object
+from engine.models.names import shown
 from engine.models.safetensors_file import PICKLES, TensorEntry, pickle_refused, read_entries
 
 CONFIG: Final = "adapter_config.json"
 WEIGHTS: Final = "adapter_model.safetensors"
 # How models name the same decoder; what is left behind the prefix is the same for all.
 PREFIXES: Final = ("model.language_model.", "language_model.model.", "model.")
+# A number whose exponent is all ones is none, or infinite.
+_EXPONENTS: Final[Mapping[str, tuple[type[np.unsignedinteger[Any]], int]]] = {
+    "F32": (np.uint32, 0x7F800000),
+    "F16": (np.uint16, 0x7C00),
+    "BF16": (np.uint16, 0x7F80),
+}
 _PEFT: Final = "base_model.model."
 _PART: Final = re.compile(r"(.+)\.(lora_A|lora_B|lora_magnitude_vector)(?:\.default)?(?:\.weight)?")
 
@@ -84,16 +93,41 @@ def read_adapter(folder: Path) -> Adapter:
         BadModelFile: It is damaged, incomplete, or its sizes contradict each other.
         UnsupportedModel: It is no LoRA, or trained more than matrices.
     """
+    if not is_adapter(folder):
+        raise BadModelFile(f"The folder {folder.name} holds no {CONFIG}, so it is no adapter; give the one that does.")
     config = read_object(folder, CONFIG)
     _check_kind(folder, config)
     path = folder / WEIGHTS
     if not path.is_file():
-        pickle = next((file.name for file in folder.iterdir() if file.suffix in PICKLES), None)
-        raise pickle_refused(pickle) if pickle else _damaged(folder, f"it lacks {WEIGHTS}")
+        raise _without_weights(folder)
     entries = read_entries(path)
     targets = {target.weight: target for target in _targets(folder, config, entries)}
     base = config.get("base_model_name_or_path")
     return Adapter(folder, base if isinstance(base, str) else "", targets, sum(entry.nbytes for entry in entries))
+
+
+def check_numbers(adapter: Adapter) -> None:
+    """Refuse an adapter that would make every answer nonsense.
+
+    Raises:
+        BadModelFile: It holds what is no number, or infinity.
+    """
+    path = adapter.folder / WEIGHTS
+    entries = read_entries(path)
+    held = np.memmap(path, np.uint8, "r")
+    begin = held.size - sum(entry.nbytes for entry in entries)
+    for entry in entries:
+        bits, exponent = _EXPONENTS.get(entry.dtype, (None, 0))
+        span, begin = held[begin : begin + entry.nbytes], begin + entry.nbytes
+        if bits is not None and ((span.view(bits) & exponent) == exponent).any():
+            raise BadModelFile(
+                f"The adapter {adapter.folder.name} holds what is no number; get it again.", shown(entry.name)
+            )
+
+
+def _without_weights(folder: Path) -> BadModelFile | UnsupportedModel:
+    pickle = next((file.name for file in folder.iterdir() if file.suffix in PICKLES), None)
+    return pickle_refused(pickle) if pickle else _damaged(folder, f"it lacks {WEIGHTS}")
 
 
 def _check_kind(folder: Path, config: Mapping[str, Any]) -> None:

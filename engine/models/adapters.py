@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from engine.errors import BadModelFile, ModelNotFound, UnsupportedModel
-from engine.models.adapter_file import CONFIG, WEIGHTS, Adapter, plain_name, read_adapter
+from engine.errors import BadModelFile, BadRequest, ModelNotFound, UnsupportedModel
+from engine.models.adapter_file import CONFIG, WEIGHTS, Adapter, check_numbers, plain_name, read_adapter
 from engine.models.choices import AdapterChoice, read_choices, write_choices
 from engine.models.files import flush_to_disk, need_room, os_errors
 from engine.models.names import NameTaken, check_name, free_name
@@ -28,6 +30,11 @@ def check_fits(adapter: Adapter, model: Path) -> None:
     for target in adapter.targets.values():
         have = shapes.get(target.weight)
         wanted = (target.columns, target.rows) if target.transposed else (target.rows, target.columns)
+        if have != wanted and have and _fits_mostly(adapter, shapes):
+            raise BadModelFile(
+                f"The adapter {adapter.folder.name} is damaged ({target.weight} has another shape); get it again.",
+                f"{wanted}, not {have}",
+            )
         if have != wanted:
             trained = f"it was trained on {adapter.base}" if adapter.base else "it was trained on another model"
             detail = f"has {target.weight} as {have}, not {wanted}" if have else f"has no {target.weight}"
@@ -35,6 +42,13 @@ def check_fits(adapter: Adapter, model: Path) -> None:
                 f"The adapter {adapter.folder.name} does not fit this model: {trained}. Add it to that one.",
                 f"{model.name} {detail}",
             )
+
+
+def _fits_mostly(adapter: Adapter, shapes: Mapping[str, tuple[int, ...]]) -> bool:
+    """Whether an adapter belongs to a model but for a few of its matrices."""
+    targets = adapter.targets.values()
+    fitting = [one for one in targets if shapes.get(one.weight) in ((one.rows, one.columns), (one.columns, one.rows))]
+    return len(fitting) > len(targets) / 2
 
 
 def add_adapter(model: Path, source: Path, name: str | None = None) -> AdapterChoice:
@@ -48,6 +62,7 @@ def add_adapter(model: Path, source: Path, name: str | None = None) -> AdapterCh
     Raises:
         ModelNotFound: There is no such folder.
         BadModelFile, UnsupportedModel: See `read_adapter` and `check_fits`.
+        BadRequest: It is there already.
         EngineError: The name cannot be used or is taken, or the disk refused.
     """
     source = source.expanduser().resolve()
@@ -55,6 +70,8 @@ def add_adapter(model: Path, source: Path, name: str | None = None) -> AdapterCh
         raise ModelNotFound(f"There is no folder {source}; give the folder that holds {CONFIG}.")
     adapter = read_adapter(source)
     check_fits(adapter, model)
+    check_numbers(adapter)
+    _check_new(model, adapter)
     chosen = _free(model, source, name)
     with os_errors("add the adapter", model):
         need_room(model, adapter.nbytes, f"add {chosen}")
@@ -121,6 +138,15 @@ def _readable(model: Path, name: str) -> Adapter:
     except (BadModelFile, UnsupportedModel) as error:
         sentence = f"The adapter {name} of {model.name} cannot be read; switch it off, or remove it and add it again."
         raise BadModelFile(sentence, error.sentence) from error
+
+
+def _check_new(model: Path, adapter: Adapter) -> None:
+    """Refuse an adapter that is there already: merged twice it would count twice."""
+    for choice in read_choices(model).adapters:
+        held = model / ADAPTERS / choice.name / WEIGHTS
+        if held.is_file() and filecmp.cmp(held, adapter.folder / WEIGHTS, shallow=False):
+            state = "on" if choice.on else "off"
+            raise BadRequest(f"This adapter is there already, as {choice.name}, and is switched {state}.")
 
 
 def _free(model: Path, source: Path, name: str | None) -> str:

@@ -189,13 +189,50 @@ def test_pickles_cut_files_and_absent_folders_are_refused(model: Path, tmp_path:
         add_adapter(model, tmp_path / "gone")
 
 
-def test_numbers_that_are_none_are_found_at_load(model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_numbers_that_are_none_are_refused(model: Path, tmp_path: Path, dtype: torch.dtype) -> None:
+    folder, _ = trained(model, tmp_path / "poet")
+    path = folder / "adapter_model.safetensors"
+    tensors = {name: tensor.to(dtype) for name, tensor in load_file(path).items()}
+    save_file(tensors, path)
+    read = add_adapter(model, folder, "sound")
+    assert read.on
+    tensors[max(tensors)][1, 0] = torch.inf
+    save_file(tensors, path)
+    with pytest.raises(BadModelFile, match="holds what is no number"):
+        add_adapter(model, folder)
+
+
+def test_the_same_adapter_is_not_added_twice(model: Path, tmp_path: Path) -> None:
+    folder, _ = trained(model, tmp_path / "poet")
+    add_adapter(model, folder)
+    switch_adapter(model, "poet", on=False)
+    with pytest.raises(EngineError, match="there already, as poet, and is switched off"):
+        add_adapter(model, folder, "again")
+
+
+def test_one_matrix_of_another_shape_is_damage_and_no_other_model(model: Path, tmp_path: Path) -> None:
     folder, _ = trained(model, tmp_path / "poet")
     path = folder / "adapter_model.safetensors"
     tensors = load_file(path)
+    name = next(name for name in tensors if "lora_A" in name)
+    save_file({**tensors, name: tensors[name][:, :40].contiguous()}, path)
+    with pytest.raises(BadModelFile, match=r"adapter poet is damaged .*has another shape"):
+        add_adapter(model, folder)
+
+
+def test_a_folder_that_is_no_adapter_is_told_so(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadModelFile, match=r"holds no adapter_config\.json, so it is no adapter"):
+        add_adapter(model, tmp_path / "empty")
+
+
+def test_numbers_that_became_none_are_found_at_load(model: Path, tmp_path: Path) -> None:
+    add_adapter(model, trained(model, tmp_path / "poet")[0])
+    path = model / ADAPTERS / "poet" / "adapter_model.safetensors"
+    tensors = load_file(path)
     name = next(iter(tensors))
     save_file({**tensors, name: tensors[name] * torch.nan}, path)
-    add_adapter(model, folder)
     with pytest.raises(BadModelFile, match="poet holds what is no number; switch it off"):
         logits_of(model)
 
