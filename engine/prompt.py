@@ -22,7 +22,7 @@ from engine.kv_cache import common_prefix
 from engine.models.choices import read_choices
 from engine.templates.budget import TooCostly
 from engine.templates.plain import PLAIN_TEMPLATE, STOPS, TemplateKind, first_stop, spaced
-from engine.templates.sandbox import LONGEST, ChatTemplate
+from engine.templates.sandbox import LONGEST, ChatTemplate, OutOfReach
 from engine.tokenizer import Tokenizer, load_tokenizer, read_json
 from engine.tools import tool_style
 
@@ -314,6 +314,11 @@ def _unused_mark(messages: Sequence[Message]) -> str:
 def _refusal(error: Exception) -> str:
     if isinstance(error, TooCostly | RecursionError):
         return "The model's chat template does not come to an end; choose another model, or Loquat's plain template."
+    if isinstance(error, OutOfReach):
+        return (
+            f"The model's chat template reaches for a part of Python ({_reason(error)}) that templates may not use; "
+            "choose another model, or Loquat's plain template."
+        )
     return f"The model's chat template refuses this chat: {_reason(error)}."
 
 

@@ -239,7 +239,21 @@ def _of_tokenizer(tokenizer: Tokenizer, look: _Look) -> Iterator[Finding]:
 
 
 def sentences(check: ModelCheck) -> Sequence[str]:
-    """What was found, in sentences; what is wrong first."""
+    """What was found, in sentences; what is wrong first.
+
+    What the plain form does is left out: it says nothing of the model, and stands for what its own template would do.
+    """
+    said = [
+        *(finding.sentence for finding in check.findings),
+        *(_of_own(check) if check.template is TemplateKind.OWN else ()),
+        f"A reply ends with {' or '.join(check.ends)}." if check.ends else "",
+        f"The tokenizer has {check.tokens:,} tokens, the embedding {check.rows:,} rows.",
+    ]
+    return [sentence for sentence in said if sentence]
+
+
+def _of_own(check: ModelCheck) -> Sequence[str]:
+    """What the model's own template does."""
     systems = {
         SystemMessage.OWN: "A system message has a role of its own.",
         SystemMessage.FOLDED: "A system message becomes a part of the first question.",
@@ -250,15 +264,6 @@ def sentences(check: ModelCheck) -> Sequence[str]:
         Thinking.ALWAYS: "The model thinks before it answers.",
         Thinking.SWITCH: "The model can think before it answers, or be asked not to.",
     }
-    said = [
-        *(finding.sentence for finding in check.findings),
-        "A longer conversation's prompt begins with the shorter one's: what was read once stays."
-        if check.stable
-        else "",
-        systems[check.system],
-        thinking[check.thinking],
-        f"Tools can be called, in the form of {check.tools}." if check.tools else "",
-        f"A reply ends with {' or '.join(check.ends)}." if check.ends else "",
-        f"The tokenizer has {check.tokens:,} tokens, the embedding {check.rows:,} rows.",
-    ]
-    return [sentence for sentence in said if sentence]
+    stays = "A longer conversation's prompt begins with the shorter one's: what was read once stays."
+    tools = f"Tools can be called, in the form of {check.tools}." if check.tools else ""
+    return stays if check.stable else "", systems[check.system], thinking[check.thinking], tools

@@ -69,7 +69,7 @@ class ModelCheck:
     Attributes:
         held: What the model's own template is.
         template: With which template its chats are written now.
-        system, thinking, history: What that template does.
+        system, thinking, history: What that template does; with "none", Loquat's plain one.
         stable: Whether a longer conversation's prompt begins with the shorter one's.
         tools: How it writes calls of tools, as `engine.tools.ToolStyle`; "" where it knows none that Loquat can read.
         ends: The tokens that end a reply, as text.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import BuiltinMethodType
 from typing import Any, Final, NoReturn
 
-from jinja2 import TemplateError, nodes
+from jinja2 import TemplateError, Undefined, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.ext import loopcontrols
 from jinja2.runtime import BlockReference, Context, LoopContext, Macro, TemplateReference
@@ -39,6 +39,10 @@ LONGEST: Final = 200_000
 _LARGEST: Final = 10**9  # bounds of a range; much larger numbers can be chosen so that their hashes collide
 
 _OPEN: Final = (Namespace, LoopContext, Macro, TemplateReference, BlockReference)
+
+
+class OutOfReach(SecurityError):
+    """A template wants what is none of its business; the message is the name of that."""
 
 
 class ChatTemplate:
@@ -123,6 +127,10 @@ class _Environment(ImmutableSandboxedEnvironment):
             if isinstance(obj, kinds):
                 return attr in names
         return isinstance(obj, _OPEN) and not attr.startswith("_")
+
+    def unsafe_undefined(self, obj: Any, attribute: str) -> Undefined:  # noqa: ANN401
+        """What stands for an attribute that is not safe: asked whether it is there it is not, and used it raises."""
+        return self.undefined(attribute, obj=obj, name=attribute, exc=OutOfReach)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:  # noqa: ANN401
         """`"...".format(...)`, in a sandbox and charged for."""

@@ -88,7 +88,7 @@ def test_a_template_that_refuses_is_a_sentence():
 
 @pytest.mark.parametrize("attack", ["{{ ''.__class__.__mro__ }}", "{{ messages.append(1) }}"])
 def test_a_template_cannot_leave_its_sandbox(attack):
-    with pytest.raises(BadRequest, match="refuses this chat"):
+    with pytest.raises(BadRequest, match="that templates may not use"):
         encode(Message("user", "q"), template=attack)
 
 

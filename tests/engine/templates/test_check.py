@@ -162,16 +162,31 @@ def test_a_base_model_is_offered_the_plain_template(folder: Path) -> None:
     found = check(folder, None)
     assert kinds(found) == ["no_template"] and found.serious
     assert (found.held, found.template) == (Held.NONE, TemplateKind.NONE)
+    assert_nothing_is_said_of_a_template(found)
     write_choices(folder, ModelChoices(plain_template=True))
     found = check_model(folder)
     assert kinds(found) == ["plain_template"] and not found.serious
     assert found.template is TemplateKind.PLAIN and found.stable
 
 
+def assert_nothing_is_said_of_a_template(found: ModelCheck) -> None:
+    """Beyond the findings there is only what the tokenizer tells."""
+    rest = sentences(found)[len(found.findings) :]
+    assert [sentence.split()[:3] for sentence in rest] == [["A", "reply", "ends"], ["The", "tokenizer", "has"]]
+
+
+def test_what_a_template_reaches_for_is_named_in_plain_words(folder: Path) -> None:
+    (sentence,) = (finding.sentence for finding in check(folder, "{{ ''.__class__.__mro__ }}").findings)
+    assert "reaches for a part of Python (__class__) that templates may not use" in sentence
+    (sentence,) = (finding.sentence for finding in check(folder, "{{ messages.append(1) }}").findings)
+    assert "(append)" in sentence
+
+
 @pytest.mark.parametrize(
     "template",
     [
         "{% for %}",
+        "{% import 'x' as y %}",
         "{{ raise_exception('never') }}",
         "{% include '/etc/passwd' %}",
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
@@ -183,10 +198,13 @@ def test_a_template_that_cannot_be_used_is_found_and_the_plain_one_helps(templat
     found = check(folder, template)
     assert kinds(found) == ["broken_template"] and found.serious and found.held is Held.BROKEN
     assert len(found.findings[0].sentence) < 400 and found.findings[0].sentence.endswith(".")
+    assert_nothing_is_said_of_a_template(found)
     with pytest.raises((BadModelFile, BadRequest)):
         load_prompt_builder(folder).encode(ChatRequest("r", (Message("user", "q"),)))
     write_choices(folder, ModelChoices(plain_template=True))
-    assert not check_model(folder).serious
+    plain = check_model(folder)
+    assert not plain.serious
+    assert_nothing_is_said_of_a_template(plain)
     assert load_prompt_builder(folder).encode(ChatRequest("r", (Message("user", "q"),)))
 
 
