@@ -71,7 +71,7 @@ class World:
             )
             self.parts = Program(*parts, theme, self.store.path.parent)
             folder = self.store.path.with_name("model-commands")
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)  # from before a restart
             self.commands = Commands(folder)
             self.parts.shelf.jobs.program = self.commands.program
         return self.parts

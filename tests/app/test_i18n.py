@@ -101,7 +101,7 @@ def test_a_label_has_the_colon_of_the_language(qapp: QApplication) -> None:
 
 ENGINE = [
     ("There is no file or folder /a/b.gguf.", "没有文件或文件夹 /a/b.gguf。"),
-    ("Downloading SmolLM2: 12 MB of 88 MB", "正在下载 SmolLM2：12 MB / 88 MB"),
+    ("Downloading SmolLM2: 12 MB of 88 MB", "正在下载 SmolLM2：12 MB，共 88 MB"),
     ("Downloading SmolLM2: 12 MB", "正在下载 SmolLM2：12 MB"),
     ("2 threads · no CUDA device found", "2 个线程 · 未发现 CUDA 设备"),
     (

@@ -140,7 +140,7 @@ def test_four_bits_draft_for_the_same_model_in_32(home_with_model: Paths) -> Non
     info = engine.load(registry.find("floats"))
     assert f"drafts by {small.label}" in info.runner
     drafted = ask(engine, params, said)
-    assert drafted.token_ids == wanted.token_ids
-    assert drafted.stats.accepted_tokens > 20
-    assert drafted.stats.accepted_tokens > 0.6 * drafted.stats.drafted_tokens
     engine.unload()
+    assert drafted.token_ids == wanted.token_ids
+    # How many are drafted is a matter of time: beside busy programs drafting may not pay, and pauses.
+    assert drafted.stats.accepted_tokens > 0.6 * drafted.stats.drafted_tokens > 0
