@@ -2189,7 +2189,7 @@
     </message>
     <message>
         <source>Well-written answers in English, up to 8,192 tokens of context.</source>
-        <translation>文笔好的英语回答，上下文最多 8,192 个 token。</translation>
+        <translation>文笔好的英语回答，上下文最多 8,192 个词元。</translation>
     </message>
     <message>
         <source>What {0} says of its quantisation makes no sense; get the model again.</source>
@@ -2588,8 +2588,16 @@
         <translation>适配器 {0} 含有 LoRA 矩阵以外的内容，Loquat 无法合并。</translation>
     </message>
     <message>
+        <source>The adapter {0} holds what is no number; get it again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The adapter {0} holds what is no number; switch it off or get it again.</source>
         <translation>适配器 {0} 含有不是数字的值；请关闭它或重新获取。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} is damaged ({1} has another shape); get it again.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The adapter {0} is damaged ({1}); get it again.</source>
@@ -2732,6 +2740,10 @@
         <translation>{0} 的文件布局是 Loquat 不认识的；请获取其他模型。</translation>
     </message>
     <message>
+        <source>The folder {0} holds no {1}, so it is no adapter; give the one that does.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The folder {0} holds {1} GGUF models; give the file of one of them, for example {2}.</source>
         <translation>文件夹 {0} 中有 {1} 个 GGUF 模型；请指定其中一个的文件，例如 {2}。</translation>
     </message>
@@ -2866,6 +2878,10 @@
     <message>
         <source>The model&apos;s chat template does not come to an end; choose another model, or Loquat&apos;s plain template.</source>
         <translation>该模型的聊天模板无法结束；请选择其他模型，或使用 Loquat 的简单模板。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template reaches for a part of Python ({0}) that templates may not use; choose another model, or Loquat&apos;s plain template.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model&apos;s chat template writes earlier messages differently now; another model may not.</source>
@@ -3162,6 +3178,10 @@
     <message>
         <source>Thinks before it answers, and is still small enough for any machine.</source>
         <translation>先思考再回答，而且小到任何电脑都能用。</translation>
+    </message>
+    <message>
+        <source>This adapter is there already, as {0}, and is switched {1}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This chat has {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
@@ -4774,7 +4794,7 @@
     </message>
     <message>
         <source>{count} tokens</source>
-        <translation>{count} 个 token</translation>
+        <translation>{count} 个词元</translation>
     </message>
     <message>
         <source>{disk}, of which {size} are downloaded</source>
@@ -5124,11 +5144,11 @@
     </message>
     <message>
         <source>about {rate} tok/s</source>
-        <translation>约 {rate} tok/s</translation>
+        <translation>约 {rate} 词元/秒</translation>
     </message>
     <message>
         <source>first token after about {time}</source>
-        <translation>首个 token 约需 {time}</translation>
+        <translation>首个词元约需 {time}</translation>
     </message>
     <message>
         <source>not known before this machine was measured with a model</source>
@@ -5144,7 +5164,7 @@
     </message>
     <message>
         <source>{rate} tok/s</source>
-        <translation>{rate} tok/s</translation>
+        <translation>{rate} 词元/秒</translation>
     </message>
     <message>
         <source>{size} to download</source>

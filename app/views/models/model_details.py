@@ -40,6 +40,8 @@ class Said:
     sentence: str
     warning: bool = False
 
+_RATE: Final = "tok/\u2060s"  # a joiner: Qt would break the line behind the stroke
+
 
 class FactTable(QWidget):
     """Names at the left, what they are at the right; what is said can be selected and copied."""
@@ -70,7 +72,7 @@ class FactTable(QWidget):
                 widget.deleteLater()
         for row, fact in enumerate(self._shown):
             name = Label(self._theme, fact.name, "list", "muted")
-            value = Label(self._theme, fact.value, "list", fact.tone)
+            value = Label(self._theme, fact.value.replace("tok/s", _RATE), "list", fact.tone)
             value.setWordWrap(True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
