@@ -24,6 +24,7 @@ SOME = (
     "chat-options",
     "quick-answer",
     "models-download",
+    "help",
 )
 
 
@@ -41,7 +42,7 @@ def test_no_two_scenes_share_a_name() -> None:
     assert [name for name, count in Counter(scene.name for scene in ALL).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("name", [*SOME, "models-download", "inspector-live", "inspector-stalled", "inspector-turns"])
+@pytest.mark.parametrize("name", [*SOME, "inspector-live", "inspector-stalled", "inspector-turns"])
 def test_a_scene_comes_about_and_is_drawn(name: str, english: QApplication, tmp_path: Path) -> None:
     size = SCENES[name].sizes[-1]
     take(english, tmp_path, [name], sizes=(size,), languages=("zh_CN",), themes=("dark", "light"))

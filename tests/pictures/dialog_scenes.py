@@ -15,6 +15,7 @@ from app.live import LiveTurn, ModelState
 from app.transfer.result import Skipped, TransferResult
 from app.views.assistants_dialog import AssistantsDialog
 from app.views.export_dialog import ExportDialog
+from app.views.help_dialog import HelpDialog
 from app.views.import_dialog import ImportDialog
 from app.views.serve_dialog import ServeDialog
 from app.views.settings_dialog import SettingsDialog
@@ -170,6 +171,12 @@ def serving(stage: Stage) -> None:
     stage.of(ServeDialog).show_state("http://127.0.0.1:8000/v1", "")
 
 
+def help_page(stage: Stage) -> None:
+    """The help, at the page on models."""
+    stage.run("help")
+    stage.of(HelpDialog).open_page("models")
+
+
 def quick_ask(stage: Stage) -> None:
     """The small window, empty."""
     stage.desktop.presence.toggle_quick_ask()
@@ -216,6 +223,7 @@ SCENES: Final = (
     Scene("removal", removal),
     Scene("server", server),
     Scene("serving", serving),
+    Scene("help", help_page),
     Scene("quick-ask", quick_ask, sizes=("wide",)),
     Scene("quick-answer", quick_answer, reply=Reply(PIECES, cached=0, prefill=17, prefill_chunk=17), sizes=("wide",)),
     Scene("tray", tray, sizes=("wide",)),
