@@ -56,8 +56,15 @@ def _list(registry: Registry, options: argparse.Namespace) -> int:
 
 
 def _row(entry: ModelEntry) -> tuple[str, ...]:
-    mark = "*" if entry.default else ""
-    return mark, entry.name, count(entry.parameters), megabytes(entry.nbytes), entry.architecture, entry.label
+    mark, label = "*" if entry.default else "", f"{entry.label}{_beside(entry)}"
+    return mark, entry.name, count(entry.parameters), megabytes(entry.nbytes), entry.architecture, label
+
+
+def _beside(entry: ModelEntry) -> str:
+    """What is loaded with it: its adapters, and what drafts for it."""
+    adapters = ", ".join(one.name if one.on else f"{one.name} (off)" for one in entry.choices.adapters)
+    draft = f"; {entry.choices.draft} drafts" if entry.choices.draft else ""
+    return f"{f' + {adapters}' if adapters else ''}{draft}"
 
 
 def _add(registry: Registry, options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from engine.hub.values import Found, HubFailure, HubFile, Reference, Repository
 from engine.models.progress import Step
 
 PUBLIC: Final = "https://huggingface.co"
+_HTTP: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _ANSWER_MOST: Final = 100_000_000  # bytes of a description; a repository of 10,000 files takes 5 MB
 _REFUSED: Final = (401, 403)
@@ -58,6 +60,9 @@ class Hub:
         tokens: The person's access token.
         patience: The bounds.
         environment: HF_ENDPOINT names another hub or a mirror; proxies are the business of the client's library.
+
+    Raises:
+        HubFailure: What HF_ENDPOINT names can be no hub, or the token that was given can be none.
     """
 
     def __init__(
@@ -67,7 +72,7 @@ class Hub:
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self.patience = patience or Patience()
-        self.endpoint = (environment.get("HF_ENDPOINT", "").strip() or PUBLIC).rstrip("/")
+        self.endpoint = _endpoint(environment.get("HF_ENDPOINT", "").strip() or PUBLIC)
         self._tokens = tokens or Tokens(environment=environment)
         self._token = self._tokens.given() if self._is_private_line() else ""
         self._asked_keyring = False
@@ -239,6 +244,15 @@ def _start(response: httpx2.Response, start: int, nbytes: int) -> int:
         encoded = "Content-Encoding" in response.headers
         return 0 if encoded or length in ("", str(nbytes)) else -1
     return start if span.removeprefix("bytes ") == f"{start}-{nbytes - 1}/{nbytes}" else -1
+
+
+def _endpoint(address: str) -> str:
+    """Where a hub answers, without a slash behind it."""
+    if not _HTTP.match(address):
+        raise HubFailure(
+            "network", "HF_ENDPOINT is no http address; let it begin with https://, or remove it from the environment."
+        )
+    return address.rstrip("/")
 
 
 def _strong(response: httpx2.Response) -> str:

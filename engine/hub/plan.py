@@ -122,7 +122,7 @@ class Downloads:
         return [
             each
             for each in self.entries()
-            if text in (each.plan.name, each.plan.reference.repository, str(each.plan.reference))
+            if text and text in (each.plan.name, each.plan.reference.repository, str(each.plan.reference))
         ]
 
     def begin(self, plan: Plan) -> Unfinished:

@@ -64,6 +64,11 @@ def candidates(wanted: Wanted, downloads: Downloads) -> list[Candidate]:
     """
     if is_reference(wanted.text):
         return [_plain(_continued(reference(wanted.text, wanted.revision), downloads), wanted)]
+    if not wanted.text.strip():
+        raise HubFailure(
+            "not_found",
+            "Say which model is wanted: a name from `loquat models catalogue`, or OWNER/NAME for another on the hub.",
+        )
     entry = find(wanted.text)
     if entry is not None:
         found = [_offered(entry, source, wanted) for source in _ordered(entry, wanted.weights)]

@@ -12,6 +12,7 @@ from engine.errors import EngineError
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # Windows gives these names to devices, with any extension.
 _DEVICES: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+_WORD: Final = re.compile("[a-z]{3}")  # by which somebody can tell a model from others
 _LONGEST_SHOWN: Final = 60
 
 
@@ -45,9 +46,15 @@ def free_name(folder: Path, title: str) -> str:
 
 
 def slug(text: str) -> str:
-    """A name that every file system takes, from any text; "model" if nothing is left of it."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    name = re.sub(r"[^a-z0-9.]+", "-", plain).strip("-.")[:56].rstrip("-.")
+    """A name that every file system and command line takes, from any text; "model" stands for what cannot be written.
+
+    Of a text in other letters than Latin ones little may be left, a size for example: it comes behind "model".
+    """
+    spelled = unicodedata.normalize("NFKD", text)
+    plain = spelled.encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9.]+", "-", plain).strip("-.")[:50].rstrip("-.")
+    if any(letter.isalpha() and not letter.isascii() for letter in spelled) and not _WORD.search(name):
+        name = f"model-{name}" if name else ""
     return name if name and not _DEVICES.fullmatch(name) else "model"
 
 

@@ -77,7 +77,7 @@ def said(paths: Paths, output: Output, *arguments: str) -> tuple[int, dict[str, 
 def test_a_model_is_got_and_its_manifest_says_from_where(loquat_home: Paths, stand_in: StandIn, capsys: Output) -> None:
     assert run(["get", REPO], loquat_home) == 0
     shown = capsys.readouterr()
-    assert shown.out == "llama-chat is here (llama-chat, 0 M, 1 MB, licence apache-2.0).\n"
+    assert shown.out == "llama-chat is here (llama-chat, 130 k, 1 MB, licence apache-2.0).\n"
     assert shown.err.splitlines()[:2] == [
         "llama-chat comes in 6 files, under the licence apache-2.0",
         "Downloading llama-chat",
@@ -181,6 +181,8 @@ def test_a_licence_with_terms_has_to_be_accepted(
         ("nobody/nothing", "not_found", "There is no model nobody/nothing at 127.0.0.1"),
         ("no-such-name", "not_found", "loquat models catalogue"),
         ("a/b/c", "not_found", "names no model"),
+        ("", "not_found", "Say which model is wanted: a name from `loquat models catalogue`"),
+        (" ", "not_found", "Say which model is wanted"),
         (f"{REPO}:Q4_0", "not_found", "holds no GGUF files"),
     ],
 )
@@ -226,6 +228,8 @@ def test_unfinished_downloads_are_listed_go_on_and_are_forgotten(
     (begun,) = said(loquat_home, capsys, "downloads")[1]["downloads"]
     assert (begun["name"], begun["weights"], begun["revision"]) == (REPO, "int8", commit_of(1))
     assert 100_000 < begun["done"] < begun["total"]
+    for command in ("forget", "get"):  # nothing is no name, also where that was given none
+        assert said(loquat_home, capsys, command, "")[1]["kind"] == "not_found"
     assert run(["downloads"], loquat_home) == 0
     assert REPO in capsys.readouterr().out
     stand_in.asked.clear()

@@ -12,6 +12,7 @@ import pytest
 
 from engine.cli_models import ready_model, run
 from engine.errors import ModelNotFound
+from engine.models.choices import AdapterChoice, ModelChoices, write_choices
 from engine.paths import Paths
 from engine.remote.servers import FILE, RemoteServer, servers_json
 from tests.engine.models.gguf_files import write_gguf
@@ -35,7 +36,7 @@ def test_models_are_added_listed_chosen_and_removed(
 ) -> None:
     assert run(["add", str(gguf_file)], loquat_home) == 0
     shown = capsys.readouterr()
-    assert shown.out == "Added my-model (Tiny Model, 0 M, 1 MB).\n"
+    assert shown.out == "Added my-model (Tiny Model, 130 k, 1 MB).\n"
     progress = shown.err.splitlines()
     assert progress[:3] == ["Checking My Model.gguf", "Reading My Model.gguf", "Importing My Model.gguf"]
     assert run(["add", str(tiny_model("qwen2")), "--name", "second"], loquat_home) == 0
@@ -60,6 +61,24 @@ def test_a_model_is_called_otherwise(loquat_home: Paths, gguf_file: Path, capsys
     assert capsys.readouterr().out.splitlines()[1].endswith("Das Kleine")
     assert run(["rename", "my-model", ""], loquat_home) == 0
     assert capsys.readouterr().out == "my-model is called Tiny Model from now on.\n"
+
+
+def test_adapters_and_the_draft_are_listed(loquat_home: Paths, tiny_model: TinyModel, capsys: Output) -> None:
+    assert run(["add", str(tiny_model("qwen2")), "--name", "tiny"], loquat_home) == 0
+    folder = loquat_home.models / "tiny"
+    adapters = (AdapterChoice("poet"), AdapterChoice("pirate", on=False))
+    for choices, shown in (
+        (ModelChoices(adapters=adapters, draft="smaller"), "tiny-qwen2 + poet, pirate (off); smaller drafts"),
+        (ModelChoices(adapters=adapters[:1]), "tiny-qwen2 + poet"),
+        (ModelChoices(draft="smaller"), "tiny-qwen2; smaller drafts"),
+    ):
+        write_choices(folder, choices)
+        capsys.readouterr()
+        assert run(["list"], loquat_home) == 0
+        assert capsys.readouterr().out.splitlines()[1].endswith(f"  {shown}")
+    assert run(["list", "--json"], loquat_home) == 0
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    assert (model["adapters"], model["draft"]) == ([], "smaller")
 
 
 def test_programs_are_told_as_json(loquat_home: Paths, gguf_file: Path, capsys: Output) -> None:

@@ -221,10 +221,10 @@ def test_nobody_there_is_a_sentence(client: Client) -> None:
     assert caught.value.kind == "network"
 
 
-@pytest.mark.parametrize("address", ["ftp://x", "huggingface.co", "http://", "nonsense"])
+@pytest.mark.parametrize("address", ["ftp://x", "huggingface.co", "http://", "nonsense", "http:///x", "file:///etc"])
 def test_an_address_that_is_none_is_a_sentence(client: Client, address: str) -> None:
     client.stand_in.address = address
-    with pytest.raises(HubFailure, match="check HF_ENDPOINT") as caught:
+    with pytest.raises(HubFailure, match="HF_ENDPOINT is no http address") as caught:
         client.begin()
     assert caught.value.kind == "network"
 

@@ -134,6 +134,23 @@ def test_a_name_that_is_no_folder_name_is_refused(name: str, registry: Registry,
     assert not registry.models_dir.exists()
 
 
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("模型n", "model-n"),
+        ("Модель 7B", "model-7b"),
+        ("模型", "model"),
+        ("Сайга Llama3 8B", "llama3-8b"),
+        ("Größe", "groe"),
+        ("ñ", "n"),
+        ("n", "n"),
+        ("con", "model"),
+    ],
+)
+def test_a_name_in_other_letters_stays_one_that_can_be_guessed(title: str, name: str) -> None:
+    assert slug(title) == name
+
+
 @given(st.text(max_size=100))
 def test_a_slug_is_always_a_name(text: str) -> None:
     check_name(slug(text))
