@@ -303,6 +303,10 @@ def _pop_up(menu: Menu, below: QWidget) -> None:
     menu.popup(corner - QPoint(menu.sizeHint().width(), 0))
 
 
+def _millions(parameters: int) -> str:
+    return f"{parameters / 1e6:,.0f}" if parameters >= 999.5e3 else f"{parameters / 1e6:.2f}"
+
+
 def model_details(info: ModelInfo) -> str:
     """A model's size, context and load time, one a line; of one on a server, where that is."""
     if info.remote:
@@ -310,7 +314,7 @@ def model_details(info: ModelInfo) -> str:
     return "\n".join(
         (
             translate("chat_header", "{millions} million parameters, {size} in memory").format(
-                millions=f"{info.parameters / 1e6:,.0f}", size=words.size(info.weight_bytes)
+                millions=_millions(info.parameters), size=words.size(info.weight_bytes)
             ),
             translate("chat_header", "{count} tokens of context, {size} each").format(
                 count=words.count(info.context_limit), size=words.size(info.kv_bytes_per_token)

@@ -11,7 +11,9 @@ Result = TypeVar("Result")
 
 
 def count(parameters: int) -> str:
-    """Parameters for people: "135 M", "1.5 B"."""
+    """Parameters for people: "130 k", "135 M", "1.5 B"."""
+    if parameters < 999.5e3:
+        return f"{parameters / 1e3:.0f} k"
     return f"{parameters / 1e9:.1f} B" if parameters >= 999.5e6 else f"{parameters / 1e6:.0f} M"
 
 
@@ -28,7 +30,7 @@ def finish(steps: Generator[Step, None, Result], out: TextIO) -> Result:
             return result
         kind = step.sentence.partition(":")[0]
         if terminal:
-            print(f"\r\033[K{step.sentence}", end="", file=out, flush=True)
+            print(f"\r\033[K{step.sentence}", end="\n" if step.lasting else "", file=out, flush=True)
         elif kind != last:
             print(kind, file=out)
         last = kind

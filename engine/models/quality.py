@@ -33,9 +33,10 @@ class Quality:
     def sentence(self) -> str:
         """What it says, for people."""
         change = 100 * (self.packed / self.floats - 1)
+        percent = f"{change:+.1f}" if round(change, 1) else "0.0"
         said = (
             f"As it came, its mean NLL over {self.tokens} tokens is {self.floats:.3f}; packed in {self.weights} for "
-            f"the CPU, {self.packed:.3f} ({change:+.1f} %)."
+            f"the CPU, {self.packed:.3f} ({percent} %)."
         )
         return f"{said} Added with --weights int8 it keeps more." if change > _FELT and self.weights == "int4" else said
 

@@ -10,12 +10,15 @@ from app.model_offers import Failure, Fit, ModelOffer, Source, Task
 from app.views import words
 
 BILLION: Final = 1e9
+THOUSANDS_TO: Final = 999.5e3  # from here on it is rounded to a million
 
 
 def parameters(count: int) -> str:
-    """How large a model is: "135 M", "1.5 B"; empty where that is not known."""
+    """How large a model is: "130 k", "135 M", "1.5 B"; empty where that is not known."""
     if not count:
         return ""
+    if count < THOUSANDS_TO:
+        return f"{count / 1e3:.0f} k"
     return f"{count / BILLION:.1f} B" if count >= BILLION else f"{count / 1e6:.0f} M"
 
 
