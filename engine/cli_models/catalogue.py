@@ -7,13 +7,12 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from engine.cli_args import size
+from engine.cli_models.here import add_freed, here
 from engine.cli_models.offers import speed, table, verdict
 from engine.cli_models.shown import count
 from engine.models.catalogue import catalogue
 from engine.models.progress import megabytes
 from engine.models.registry import Registry
-from engine.paths import default_paths
 
 if TYPE_CHECKING:
     from engine.models.rows import CatalogueRow
@@ -23,22 +22,18 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
     """Add the command."""
     parser = commands.add_parser("catalogue", help="show the models that Loquat offers, and what fits on this machine")
     parser.add_argument("--json", action="store_true", help="as one JSON object, with all that is known")
-    parser.add_argument(
-        "--freed", type=size, default=0, metavar="SIZE", help="memory that a model which is loaded now will give back"
-    )
+    add_freed(parser)
     parser.set_defaults(command=_catalogue)
 
 
 def _catalogue(registry: Registry, options: argparse.Namespace) -> int:
-    from engine.models.here import look_here
     from engine.models.rows import rows
 
-    here = look_here(default_paths().cache, freed=options.freed)
-    found = rows(catalogue(), here, (entry.name for entry in registry.entries()))
+    found = rows(catalogue(), here(options), (entry.name for entry in registry.entries()))
     if options.json:
         print(json.dumps({"models": [dataclasses.asdict(row) for row in found]}))
         return 0
-    head = ("", "NAME", "PARAMETERS", "DOWNLOAD", "ON THIS MACHINE", "SPEED", "LICENCE", "GOOD AT")
+    head = ("", "NAME", "PARAMETERS", "DOWNLOAD", "DISK", "ON THIS MACHINE", "SPEED", "LICENCE", "GOOD AT")
     print(table([head, *map(_row, found)]))
     return 0
 
@@ -47,5 +42,5 @@ def _row(row: CatalogueRow) -> tuple[str, ...]:
     first = row.sources[0]
     licence = f"{row.licence} *" if row.accept else row.licence
     mark = "=" if row.installed else ""
-    size_, said = megabytes(first.nbytes), verdict(first.fit)
-    return mark, row.name, count(row.parameters), size_, said, speed(first.fit), licence, row.good_at
+    download, disk, said = megabytes(first.nbytes), megabytes(first.disk), verdict(first.fit)
+    return mark, row.name, count(row.parameters), download, disk, said, speed(first.fit), licence, row.good_at

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine.cli_args import size
+from engine.cli_models.here import add_freed, here
 from engine.cli_models.lines import add_json, follow, pausable, say, with_json
 from engine.cli_models.offers import (
     download_object,
@@ -21,7 +22,7 @@ from engine.cli_models.shown import count
 from engine.errors import ModelNotFound
 from engine.formats import WEIGHTS
 from engine.hub.client import Hub
-from engine.hub.get import get
+from engine.hub.get import beginning, get
 from engine.hub.plan import Downloads, Unfinished
 from engine.hub.reference import reference
 from engine.hub.selection import choose, variants
@@ -31,14 +32,11 @@ from engine.hub.wanted import Wanted
 from engine.models.bundled import bundled_file
 from engine.models.catalogue import DEFAULT_MODEL, find
 from engine.models.files import os_errors
+from engine.models.fit import disk_bytes
 from engine.models.prepare import prepare
 from engine.models.progress import megabytes
 from engine.models.registry import ModelEntry, Registry
 from engine.own_command import is_frozen
-from engine.paths import default_paths
-
-if TYPE_CHECKING:
-    from engine.models.fit import Here
 
 _HITS = 50
 
@@ -47,12 +45,12 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
     """Add the commands of this group; each is called with the registry and its options, and returns the exit code."""
     search = commands.add_parser("search", help="look for models on the hub")
     search.add_argument("text", metavar="TEXT")
-    _freed(search)
+    add_freed(search)
     _is(search, _search)
     show = commands.add_parser("show", help="show what there is of a model on the hub")
     show.add_argument("repository", metavar="OWNER/NAME")
     show.add_argument("--revision", default="", help="a branch, tag or commit")
-    _freed(show)
+    add_freed(show)
     _is(show, _show)
     _register_get(commands)
     _is(commands.add_parser("downloads", help="show downloads that have not ended"), _downloads)
@@ -62,12 +60,6 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
     token = commands.add_parser("token", help="keep an access token for the hub in the system's keyring")
     token.add_argument("--forget", action="store_true", help="drop it")
     _is(token, _token)
-
-
-def _freed(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--freed", type=size, default=0, metavar="SIZE", help="memory that a model which is loaded now will give back"
-    )
 
 
 def _register_get(commands: Any) -> None:  # noqa: ANN401 - as above
@@ -93,12 +85,12 @@ def _is(parser: argparse.ArgumentParser, command: Any) -> None:  # noqa: ANN401 
 def _search(registry: Registry, options: argparse.Namespace) -> int:
     with pausable("Cancelled.") as handle, Hub() as hub:
         hits = follow(hub.search(options.text, _HITS, handle), options)
-        here = _here(options)
+        machine = here(options)
         if options.json:
-            say({"models": [found_offer(hit, hub.page(hit.id), here) for hit in hits]})
+            say({"models": [found_offer(hit, hub.page(hit.id), machine) for hit in hits]})
         else:
             print(
-                table(found_rows(hits, here))
+                table(found_rows(hits, machine))
                 if hits
                 else f"The hub has no model for chat with {options.text} in its name."
             )
@@ -110,30 +102,23 @@ def _show(registry: Registry, options: argparse.Namespace) -> int:
     with pausable("Cancelled.") as handle, Hub() as hub:
         repository = follow(hub.repository(wanted, handle), options)
         page = hub.page(repository.id)
-    found, here = variants(repository), _here(options)
+    found, machine = variants(repository), here(options)
     if not options.json:
-        print(repository_text(repository, page, choose(repository, wanted.wish), found, here))
+        print(repository_text(repository, page, choose(repository, wanted.wish), found, machine))
         return 0
     try:
         chosen = choose(repository, wanted.wish)
     except HubFailure as failure:
-        say({"models": [{**repository_offer(repository, page, None, found, here), "problem": failure.sentence}]})
+        say({"models": [{**repository_offer(repository, page, None, found, machine), "problem": failure.sentence}]})
     else:
-        say({"models": [repository_offer(repository, page, chosen, found, here)]})
+        say({"models": [repository_offer(repository, page, chosen, found, machine)]})
     return 0
 
 
-def _here(options: argparse.Namespace) -> Here:
-    # Imported here: it asks torch, which takes seconds.
-    from engine.models.here import look_here
-
-    return look_here(default_paths().cache, freed=options.freed)
-
-
 def _get(registry: Registry, options: argparse.Namespace) -> int:
-    sentence = f"Paused; it goes on with: loquat models get {options.reference}"
-    with pausable(sentence) as handle:
+    with pausable(f"Paused; it goes on with: {_again(options)}") as handle:
         if _comes_by_pip(options):
+            _tell_size(registry, options)
             entry = follow(prepare(registry, DEFAULT_MODEL.name, handle), options)
         else:
             wanted = Wanted(
@@ -147,6 +132,27 @@ def _get(registry: Registry, options: argparse.Namespace) -> int:
             entry = follow(get(registry, Hub, wanted, handle), options)
     _told(entry, options)
     return 0
+
+
+def _again(options: argparse.Namespace) -> str:
+    """The same command once more, as it is typed; it may have been ended before anything of it was noted."""
+    given = (
+        *(("--name", options.name), ("--revision", options.revision)),
+        *(("--weights", options.weights), ("--for", options.base)),
+    )
+    wishes = [word for name, value in given if value for word in (name, value)]
+    accepted = ["--accept-licence"] if options.accept_licence else []
+    return shlex.join(["loquat", "models", "get", options.reference, *wishes, *accepted])
+
+
+def _tell_size(registry: Registry, options: argparse.Namespace) -> None:
+    """Say what the default model takes, before pip gets it; of others the hub has to be asked."""
+    entry = find(DEFAULT_MODEL.name)
+    here_already = bundled_file(DEFAULT_MODEL) is not None or (registry.models_dir / DEFAULT_MODEL.name).exists()
+    if options.json or here_already or entry is None:
+        return
+    disk = disk_bytes(entry.parameters, DEFAULT_MODEL.nbytes, "")
+    print(beginning(entry.label, DEFAULT_MODEL.nbytes, disk, entry.licence.id), file=sys.stderr)
 
 
 def _comes_by_pip(options: argparse.Namespace) -> bool:

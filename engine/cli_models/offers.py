@@ -10,6 +10,7 @@ from engine.cli_models.shown import count
 from engine.errors import BadModelFile
 from engine.formats import WEIGHTS
 from engine.hub.get import needs_acceptance
+from engine.hub.guessed import guessed_weights, named_weights
 from engine.hub.plan import Unfinished
 from engine.hub.selection import Selection, Variant
 from engine.hub.values import Found, Repository
@@ -23,6 +24,7 @@ _FLOATS: Final = "BF16"
 
 def found_offer(hit: Found, page: str, here: Here) -> Offer:
     """A hit of a search, with what is foretold of it from its size."""
+    fit = foretold(here, hit.parameters or named_weights(hit.id))
     return {
         "repo": hit.id,
         "label": hit.id,
@@ -35,7 +37,7 @@ def found_offer(hit: Found, page: str, here: Here) -> Offer:
         "likes": hit.likes,
         "updated": hit.updated,
         "gguf": hit.gguf,
-        "sources": [{"weights": "", "fit": dataclasses.asdict(foretold(here, hit.parameters))}],
+        "sources": [{"weights": "", "fit": dataclasses.asdict(fit)}],
     }
 
 
@@ -75,19 +77,36 @@ def repository_offer(
 def _variant(repository: Repository, variant: Variant, here: Here) -> Offer:
     file = variant.files[0].path
     about = {"name": variant.name, "file": file, "nbytes": variant.nbytes}
-    disk = disk_bytes(repository.parameters, variant.nbytes, "")
-    return {**about, "disk": disk, "fit": dataclasses.asdict(_fit(repository, here, file))}
+    weights = repository.parameters or guessed_weights("gguf", variant.name, variant.nbytes)
+    fit = dataclasses.asdict(_fit(repository, here, weights, file))
+    return {**about, "disk": disk_bytes(weights, variant.nbytes, ""), "fit": fit}
 
 
 def _sources(repository: Repository, chosen: Selection, here: Here) -> list[Offer]:
     """What the weights of a folder can be turned into."""
-    fit = dataclasses.asdict(_fit(repository, here))
-    disk = disk_bytes(repository.parameters, chosen.nbytes, _FLOATS)
+    fit, disk = dataclasses.asdict(_fit_chosen(repository, chosen, here)), _disk(repository, chosen)
     return [{"weights": weights, "nbytes": chosen.nbytes, "disk": disk, "fit": fit} for weights in WEIGHTS]
 
 
-def _fit(repository: Repository, here: Here, file: str = "") -> Fit:
-    return foretold(here, repository.parameters, repository.architecture, repository.context, file)
+def _fit_chosen(repository: Repository, chosen: Selection, here: Here) -> Fit:
+    file = chosen.files[0].path if chosen.kind == "gguf" else ""
+    return _fit(repository, here, _weights(repository, chosen), file)
+
+
+def _fit(repository: Repository, here: Here, weights: int, file: str = "") -> Fit:
+    return foretold(here, weights, repository.architecture, repository.context, file)
+
+
+def _disk(repository: Repository, chosen: Selection) -> int:
+    """Bytes of disk that it takes at most, import and all."""
+    return disk_bytes(_weights(repository, chosen), chosen.nbytes, "" if chosen.kind == "gguf" else _FLOATS)
+
+
+def _weights(repository: Repository, chosen: Selection) -> int:
+    """How many there are; from the size of the files where the hub has not counted them."""
+    if chosen.kind == "adapter":
+        return 0
+    return repository.parameters or guessed_weights(chosen.kind, chosen.variant, chosen.nbytes)
 
 
 def download_object(begun: Unfinished, reference: str) -> dict[str, Any]:
@@ -128,23 +147,25 @@ def speed(fit: Fit) -> str:
 def found_rows(hits: Sequence[Found], here: Here) -> list[Sequence[str]]:
     """Hits for people."""
     head = ("REPOSITORY", "PARAMETERS", "ON THIS MACHINE", "SPEED", "LICENCE", "DOWNLOADS")
-    return [head, *(_found_row(hit, foretold(here, hit.parameters)) for hit in hits)]
+    return [head, *(_found_row(hit, here) for hit in hits)]
 
 
-def _found_row(hit: Found, fit: Fit) -> tuple[str, ...]:
-    return hit.id, _parameters(hit.parameters), verdict(fit), speed(fit), _licence(hit), str(hit.downloads)
+def _found_row(hit: Found, here: Here) -> tuple[str, ...]:
+    weights = hit.parameters or named_weights(hit.id)
+    fit, counted = foretold(here, weights), _parameters(hit.parameters, weights)
+    return hit.id, counted, verdict(fit), speed(fit), _licence(hit), str(hit.downloads)
 
 
 def repository_text(repository: Repository, page: str, chosen: Selection, found: Sequence[Variant], here: Here) -> str:
     """A repository for people."""
-    fit = _fit(repository, here, chosen.files[0].name if chosen.kind == "gguf" else "")
+    files = f"{len(chosen.files)} file{'s' if len(chosen.files) > 1 else ''}"
     lines = [
         f"{repository.id} at {repository.revision[:12]}, {page}",
         f"Licence: {repository.licence or 'not told'}{', asks to be accepted on its page' if repository.gated else ''}",
-        f"Parameters: {_parameters(repository.parameters)}",
-        f"Would be downloaded: {len(chosen.files)} files, {megabytes(chosen.nbytes)}"
-        f"{f' ({chosen.variant})' if chosen.variant else ''}",
-        f"On this machine: {verdict(fit)}; {speed(fit)}",
+        f"Parameters: {_parameters(repository.parameters, _weights(repository, chosen))}",
+        f"Would be downloaded: {files}, {megabytes(chosen.nbytes)}{f' ({chosen.variant})' if chosen.variant else ''}",
+        f"Takes on disk: up to {megabytes(_disk(repository, chosen))}",
+        f"On this machine: {_outlook(_fit_chosen(repository, chosen, here))}",
     ]
     if found:
         lines.append("GGUF variants, each to be had as OWNER/NAME:VARIANT:")
@@ -159,8 +180,17 @@ def _chosen(selection: Selection | None) -> dict[str, Any] | None:
     return {"kind": selection.kind, "variant": selection.variant, "nbytes": selection.nbytes, "files": files}
 
 
-def _parameters(number: int) -> str:
-    return count(number) if number else "-"
+def _outlook(fit: Fit) -> str:
+    """All that is foretold, in one line."""
+    if fit.kind in ("no", "unknown"):
+        return verdict(fit)
+    return f"{verdict(fit)}; {speed(fit)}{f'. {fit.reason}' if fit.reason else ''}"
+
+
+def _parameters(counted: int, guessed: int) -> str:
+    if counted:
+        return count(counted)
+    return f"about {count(guessed)}" if guessed else "-"
 
 
 def _licence(hit: Found) -> str:

@@ -23,7 +23,7 @@ from engine.hub.wanted import Candidate, Wanted, candidates
 from engine.models.adapters import add_adapter
 from engine.models.files import need_room, os_errors
 from engine.models.gguf_config import ARCHITECTURES
-from engine.models.progress import Step
+from engine.models.progress import Step, megabytes
 from engine.models.registry import ModelEntry, Registry
 
 # Where a model can come from several places, these failures of one do not speak against the next.
@@ -104,7 +104,7 @@ class _Getting:
                     self._registry.check_free(plan.name or None)
                 self._see_room(plan, 0)
                 begun = self._downloads.begin(plan)
-                yield Step(LoadStage.DOWNLOAD, 0, plan.nbytes, _beginning(plan))
+                yield _beginning(plan)
             here = self._here(begun.plan)
             if here is None:
                 self._see_room(begun.plan, begun.done)
@@ -197,10 +197,24 @@ class _Getting:
         return self._registry.find(entry.name)
 
 
-def _beginning(plan: Plan) -> str:
-    if not plan.licence:
-        return f"{plan.label} comes in {len(plan.files)} files; its page tells no licence"
-    return f"{plan.label} comes in {len(plan.files)} files, under the licence {plan.licence}"
+def _beginning(plan: Plan) -> Step:
+    said = beginning(plan.label, plan.nbytes, plan.nbytes + import_bytes(plan), plan.licence)
+    return Step(LoadStage.DOWNLOAD, 0, plan.nbytes, said, lasting=True)
+
+
+def beginning(label: str, nbytes: int, disk: int, licence: str) -> str:
+    """What is said of a download before it begins.
+
+    Args:
+        label: Of the model.
+        nbytes: That are downloaded.
+        disk: Bytes of disk that it takes at most, import and all.
+        licence: Its identifier; empty where it is not known.
+    """
+    download, disk_ = megabytes(nbytes), megabytes(disk)
+    if not licence:
+        return f"{label} is a download of {download} and takes up to {disk_} of disk; its page tells no licence"
+    return f"{label} is a download of {download} and takes up to {disk_} of disk, under the licence {licence}"
 
 
 def _see_architecture(repository: Repository, selection: Selection) -> None:

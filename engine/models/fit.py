@@ -143,7 +143,7 @@ def fit_size(
     found = fit(
         replace(scaled, context_limit=context or shape.context_limit), "", held_here(here, weights, parameters), here
     )
-    return replace(found, reason=found.reason or "Estimated from its size alone.")
+    return found if found.kind == "no" else replace(found, reason="Estimated from its size alone.")
 
 
 def disk_bytes(parameters: int, download: int, stored: str) -> int:

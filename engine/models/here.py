@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -22,13 +23,16 @@ from engine.models.speed import known_profile
 _WINDOW: Final = 110 << 20
 
 
-def look_here(cache_folder: Path, config: EngineConfig | None = None, freed: int = 0) -> Here:
+def look_here(
+    cache_folder: Path, config: EngineConfig | None = None, freed: int = 0, tell: Callable[[str], None] | None = None
+) -> Here:
     """What there is.
 
     Args:
         cache_folder: Where profiles are kept; where there is none, a quick one is made if that takes no compiling.
         config: Device and limits; None takes the defaults.
         freed: Bytes that will be free when another model takes the place of the one that is loaded elsewhere.
+        tell: Given a sentence before it takes seconds.
     """
     config = config or EngineConfig()
     choice = choose_device(config)
@@ -40,7 +44,7 @@ def look_here(cache_folder: Path, config: EngineConfig | None = None, freed: int
     bfloat16 = choice.device.type != "cuda" or torch.cuda.is_bf16_supported()
     profile = known_profile(cache_folder, choice.format, processor_of(choice.format))
     if profile is None and choice.format.path == "kernels":
-        profile = quick_profile(cache_folder)
+        profile = quick_profile(cache_folder, tell)
     return Here(machine, choice.device.type, profile, bfloat16, limits_of(config))
 
 

@@ -24,6 +24,7 @@ class Step:
         sentence: For people: "Downloading SmolLM2 135M Instruct: 40 of 98 MB".
         rate: Bytes per second lately; None where that is not measured.
         left_s: Seconds until the end at this rate; None where that cannot be told.
+        lasting: Whether a terminal still shows it when other steps follow.
     """
 
     stage: LoadStage
@@ -32,6 +33,7 @@ class Step:
     sentence: str
     rate: float | None = None
     left_s: float | None = None
+    lasting: bool = False
 
 
 def as_events(handle: RequestHandle, steps: Generator[Step, None, Result]) -> Generator[Event, None, Result]:

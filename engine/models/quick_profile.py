@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,14 +39,20 @@ _NAME: Final = "random weights"
 _BUSY: Final = 0.3  # processors that other programs keep busy
 
 
-def quick_profile(cache_folder: Path) -> MachineProfile | None:
+def quick_profile(cache_folder: Path, tell: Callable[[str], None] | None = None) -> MachineProfile | None:
     """Measure the compiled CPU kernels, and keep what was found.
+
+    Args:
+        cache_folder: Where profiles and kernels are kept.
+        tell: Given a sentence before it takes seconds.
 
     Returns:
         None where they were not compiled yet: that would take half a minute.
     """
     if not kept(kernels_root(cache_folder)):
         return None
+    if tell is not None:
+        tell("Measuring what this machine can do, once; that takes some seconds.")
     use_cache(kernels_root(cache_folder))
     before = _busy_s()
     began = time.perf_counter()

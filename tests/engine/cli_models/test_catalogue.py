@@ -23,7 +23,7 @@ GIB = 1 << 30
 
 @pytest.fixture
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.models.here.quick_profile", lambda folder: None)
+    monkeypatch.setattr("engine.models.here.quick_profile", lambda folder, tell: None)
 
 
 @pytest.mark.usefixtures("unmeasured")
@@ -53,6 +53,29 @@ def test_it_tells_people_in_one_line_each(loquat_home: Paths, capsys: Output) ->
     assert "fits, 8,192 tokens" in small
     assert "? " in small  # the rate is a guess
     assert "apache-2.0" in small
+    assert "98 MB" in small[lines[0].index("DOWNLOAD") : lines[0].index("DISK")]
+    assert "771 MB" in small[lines[0].index("DISK") : lines[0].index("ON THIS")]
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_person_is_told_before_it_measures(loquat_home: Paths, capsys: Output) -> None:
+    assert run(["catalogue"], loquat_home) == 0
+    assert capsys.readouterr().err == "Measuring what this machine can do, once; that takes some seconds.\n"
+    assert run(["catalogue", "--json"], loquat_home) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.models.quick_profile.kept", lambda folder: True)
+    monkeypatch.setattr("engine.models.quick_profile.measure_kernels", lambda: None)
+
+
+def test_what_only_a_window_says_is_not_in_the_help(loquat_home: Paths, capsys: Output) -> None:
+    for command in ("catalogue", "search", "show"):
+        with pytest.raises(SystemExit):
+            run([command, "--help"], loquat_home)
+        assert "freed" not in capsys.readouterr().out
 
 
 def test_memory_that_will_be_free_again_counts(

@@ -15,7 +15,9 @@ import torch
 from safetensors.torch import save
 
 from engine.cli_models import run
+from engine.errors import Cancelled
 from engine.hub.client import Hub
+from engine.hub.guessed import named_weights
 from engine.hub.plan import DOWNLOADS
 from engine.models.catalogue import CatalogueEntry, HubSource, Licence, SourceFile, catalogue
 from engine.models.model_folder import read_manifest
@@ -37,7 +39,7 @@ def _asks_the_stand_in(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr(Hub.__init__, "__defaults__", (None, QUICK, Hub.__init__.__defaults__[2]))
     monkeypatch.setattr(
-        "engine.models.here.quick_profile", lambda folder: None
+        "engine.models.here.quick_profile", lambda folder, tell: None
     )  # seconds, and another figure each time
 
 
@@ -79,7 +81,7 @@ def test_a_model_is_got_and_its_manifest_says_from_where(loquat_home: Paths, sta
     shown = capsys.readouterr()
     assert shown.out == "llama-chat is here (llama-chat, 130 k, 1 MB, licence apache-2.0).\n"
     assert shown.err.splitlines()[:2] == [
-        "llama-chat comes in 6 files, under the licence apache-2.0",
+        "llama-chat is a download of 1 MB and takes up to 1 MB of disk, under the licence apache-2.0",
         "Downloading llama-chat",
     ]
     (entry,) = Registry(loquat_home.models).entries()
@@ -343,3 +345,58 @@ def test_search_and_show_foretell_what_fits(loquat_home: Paths, stand_in: StandI
     assert {each["name"]: each["fit"]["kind"] for each in offer["variants"]} == {"Q4_K_M": "no", "IQ1_S": "no"}
     assert run(["show", "org/huge-GGUF"], loquat_home) == 0
     assert "On this machine: does not fit" in capsys.readouterr().out
+
+
+def test_a_model_that_nobody_counted_is_foretold_from_its_size(
+    loquat_home: Paths, stand_in: StandIn, capsys: Output
+) -> None:
+    nbytes = 4_500_000
+    stand_in.repos["org/plain-GGUF"] = single({"plain-Q4_K_M.gguf": b"0" * nbytes})
+    (offer,) = said(loquat_home, capsys, "show", "org/plain-GGUF")[1]["models"]
+    (variant,) = offer["variants"]
+    assert (offer["parameters"], variant["fit"]["kind"]) == (0, "fits")
+    assert variant["fit"]["reason"] == "Estimated from its size alone."
+    assert variant["disk"] == nbytes + 5 * 8_000_000
+    assert run(["show", "org/plain-GGUF"], loquat_home) == 0
+    shown = capsys.readouterr().out
+    assert "Parameters: about 8 M\n" in shown
+    assert "Would be downloaded: 1 file, 4 MB (Q4_K_M)\n" in shown
+    assert "Takes on disk: up to 44 MB\n" in shown
+    (line,) = (line for line in shown.splitlines() if line.startswith("On this machine: fits, "))
+    assert line.endswith(". Estimated from its size alone.")
+
+
+@pytest.mark.parametrize(
+    ("repository", "weights"),
+    [
+        ("org/Qwen2.5-7B-Instruct-GGUF", 7_000_000_000),
+        ("org/SmolLM2-135M", 135_000_000),
+        ("org/Qwen3-30B-A3B", 30_000_000_000),
+        ("7b/some-model-v2.1", 0),
+        ("org/int4bits-8bit", 0),
+    ],
+)
+def test_the_name_of_a_hit_tells_its_size(repository: str, weights: int) -> None:
+    assert named_weights(repository) == weights
+
+
+def test_a_hit_that_nobody_counted_is_foretold_from_its_name(
+    loquat_home: Paths, stand_in: StandIn, capsys: Output
+) -> None:
+    stand_in.repos["org/Some-135M-GGUF"] = single({"x-Q4_0.gguf": b"0"})
+    assert run(["search", "135M"], loquat_home) == 0
+    row = capsys.readouterr().out.splitlines()[1]
+    assert "about 135 M" in row and "fits, " in row
+
+
+def test_a_pause_names_all_that_was_wished_for(
+    loquat_home: Paths, stand_in: StandIn, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*_: object) -> None:
+        raise Cancelled
+
+    monkeypatch.setattr("engine.cli_models.hub.get", ended)
+    wishes = ("--name", "mine", "--weights", "int8", "--accept-licence")
+    failed = said(loquat_home, capsys, "get", f"{REPO}:my file", *wishes)[1]
+    command = f"loquat models get '{REPO}:my file' --name mine --weights int8 --accept-licence"
+    assert failed["sentence"] == f"Paused; it goes on with: {command}"

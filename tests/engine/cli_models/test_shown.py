@@ -1,11 +1,16 @@
-"""Counts as people read them."""
+"""What the commands print alike: counts as people read them, and steps."""
 
 from __future__ import annotations
+
+import io
+from collections.abc import Generator
 
 import pytest
 
 from app.views.models.model_words import parameters
-from engine.cli_models.shown import count
+from engine.cli_models.shown import count, finish
+from engine.events import LoadStage
+from engine.models.progress import Step
 
 
 @pytest.mark.parametrize(
@@ -21,3 +26,31 @@ from engine.cli_models.shown import count
 )
 def test_parameters_are_said_alike_on_the_command_line_and_in_the_window(number: int, shown: str) -> None:
     assert count(number) == parameters(number) == shown
+
+
+class Terminal(io.StringIO):
+    """What is printed to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def steps() -> Generator[Step, None, str]:
+    yield Step(LoadStage.DOWNLOAD, 0, 2, "It is a download of 2 MB", lasting=True)
+    yield Step(LoadStage.DOWNLOAD, 1, 2, "Downloading it: 1 of 2 MB")
+    yield Step(LoadStage.DOWNLOAD, 2, 2, "Downloading it: 2 of 2 MB")
+    return "it"
+
+
+def test_on_a_terminal_one_line_changes_and_what_is_to_last_stays() -> None:
+    out = Terminal()
+    assert finish(steps(), out) == "it"
+    again = "\r\033[K"
+    changing = f"{again}Downloading it: 1 of 2 MB{again}Downloading it: 2 of 2 MB{again}"
+    assert out.getvalue() == f"{again}It is a download of 2 MB\n{changing}"
+
+
+def test_elsewhere_each_kind_of_step_is_a_line() -> None:
+    out = io.StringIO()
+    assert finish(steps(), out) == "it"
+    assert out.getvalue().splitlines() == ["It is a download of 2 MB", "Downloading it", ""]
