@@ -53,4 +53,4 @@ def test_on_a_terminal_one_line_changes_and_what_is_to_last_stays() -> None:
 def test_elsewhere_each_kind_of_step_is_a_line() -> None:
     out = io.StringIO()
     assert finish(steps(), out) == "it"
-    assert out.getvalue().splitlines() == ["It is a download of 2 MB", "Downloading it", ""]
+    assert out.getvalue().splitlines() == ["It is a download of 2 MB", "Downloading it"]
