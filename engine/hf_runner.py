@@ -12,13 +12,16 @@ import torch
 import transformers
 from torch import Tensor
 
+from engine.bounded_build import bounded_build
+from engine.decoder.config import sizes_refused
 from engine.decoder.merge import Merge
 from engine.device import DeviceChoice
-from engine.errors import BadModelFile, UnsupportedModel
+from engine.errors import BadModelFile, EngineError, UnsupportedModel
 from engine.hf_cache import HfCache, cache_layers, keeps_states
 
 _DEFAULT_CONTEXT: Final = 2048
 _PROBE: Final = 4  # tokens
+_DETAIL: Final = 2_000  # characters of a library's error
 
 
 class HfRunner:
@@ -199,16 +202,31 @@ def _merge_adapters(model: Any, merge: Merge) -> None:  # noqa: ANN401
             weight.copy_(merge.apply(name, weight))
 
 
-def lacking_weights(folder: Path) -> list[str]:
+def lacking_weights(folder: Path, numbers: int, modules: int) -> list[str]:
     """Names of the weights that a model folder's architecture has and its files lack, or hold in another shape.
 
     Nothing is read but the files' headers.
 
+    Args:
+        folder: The model folder.
+        numbers: Most that the model may have in its weights.
+        modules: Most parts that it may have.
+
     Raises:
-        ValueError: transformers has no such causal language model.
-        OSError, RuntimeError: A file cannot be read.
+        BadModelFile: Its config.json asks for more than that, or cannot be made a model of.
+        OSError, ImportError: A file cannot be read, or transformers lacks what it needs for this architecture.
     """
-    return _from_pretrained(folder, device_map="meta")[1]
+    try:
+        with bounded_build(numbers, modules):
+            return _from_pretrained(folder, device_map="meta")[1]
+    except (EngineError, OSError, ImportError):
+        raise
+    except (RuntimeError, ArithmeticError) as error:  # shapes of torch; a division by a size
+        raise sizes_refused(repr(error)[:_DETAIL]) from error
+    except Exception as error:  # what a library makes of a value that it did not expect can be anything
+        raise BadModelFile(
+            "The model's config.json is incomplete or damaged; get the model again.", repr(error)[:_DETAIL]
+        ) from error
 
 
 def _from_pretrained(folder: Path, **options: Any) -> tuple[Any, list[str]]:  # noqa: ANN401

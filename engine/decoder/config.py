@@ -93,8 +93,8 @@ class DecoderConfig:
         """
         family_name = str(data.get("model_type", ""))
         if family_name in MULTIMODAL:
-            text = data.get("text_config") or {}
-            return cls.from_json({**text, "model_type": MULTIMODAL[family_name]})
+            text = data.get("text_config")
+            return cls.from_json({**(text if isinstance(text, dict) else {}), "model_type": MULTIMODAL[family_name]})
         family = FAMILIES.get(family_name)
         if family is None:
             raise UnsupportedModel(f'The fast decoder does not know the architecture "{family_name}".')
@@ -122,6 +122,7 @@ class DecoderConfig:
         return self.heads * self.head_dim, self.kv_heads * self.head_dim, self.kv_heads * self.head_dim
 
 
+MOST_LAYERS: Final = 10_000  # no model has a tenth of it
 MULTIMODAL: Final[Mapping[str, str]] = {"gemma3": "gemma3_text"}
 
 
@@ -182,6 +183,8 @@ def _activation(name: str) -> Activation:
 def _layer_types(family: Family, data: Mapping[str, Any]) -> tuple[str, ...]:
     """The kind of each layer: "full_attention" or "sliding_attention"."""
     count = int(data["num_hidden_layers"])
+    if count > MOST_LAYERS:
+        raise sizes_refused(f"{count} layers")
     stated = data.get("layer_types")
     if stated is None or family.layering != "stated":
         return tuple("sliding_attention" if family.slides(i, data) else "full_attention" for i in range(count))
@@ -222,13 +225,25 @@ def _ropes(
 def _check(config: DecoderConfig) -> None:
     sizes = (config.vocab_size, config.hidden_size, config.intermediate_size, config.head_dim, config.context_limit)
     sound = (
-        min(sizes) > 0
+        min(*sizes, config.heads, config.kv_heads) > 0
         and config.layers
         and config.heads % config.kv_heads == 0
         and all(layer.window is None or layer.window > 0 for layer in config.layers)
         and all(rope.fits(config.head_dim) for rope in config.ropes)
+        and all(math.isfinite(number) for number in _multipliers(config))
     )
     if not sound:
-        raise BadModelFile(
-            "The sizes in the model's config.json do not fit together; get the model again.", str(config)
-        )
+        raise sizes_refused(str(config))
+
+
+def _multipliers(config: DecoderConfig) -> tuple[float, ...]:
+    caps = (config.attention_softcap or 0.0, config.logit_softcap or 0.0)
+    return (
+        *(config.norm_eps, config.attention_scale, config.embedding_scale, config.residual_scale, config.logit_scale),
+        *caps,
+    )
+
+
+def sizes_refused(detail: str) -> BadModelFile:
+    """Why a model is not read whose sizes make no sense."""
+    return BadModelFile("The sizes in the model's config.json do not fit together; get the model again.", detail)

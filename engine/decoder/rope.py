@@ -65,9 +65,12 @@ class RopeConfig:
             ) from error
 
     def fits(self, head_dim: int) -> bool:
-        """Whether the sizes make sense for heads of `head_dim`."""
+        """Whether the sizes make sense for heads of `head_dim`, and all numbers can be computed with."""
         pairs, odd = divmod(self.rotary_dim, 2)
-        return 0 < self.rotary_dim <= head_dim and not odd and len(self.short_factor) in (0, pairs)
+        sized = 0 < self.rotary_dim <= head_dim and not odd and len(self.short_factor) in (0, pairs)
+        bounds = (self.attention_factor, self.low_freq_factor, self.high_freq_factor, self.beta_fast, self.beta_slow)
+        divisors = (self.theta, self.factor, *self.short_factor)
+        return sized and all(map(math.isfinite, bounds)) and all(0 < number < math.inf for number in divisors)
 
     @property
     def context_limit(self) -> int | None:

@@ -83,7 +83,8 @@ def _token_id(source: Path, index: object) -> int:
 
 def _check_size(source: Path, tokenizer: Tokenizer, config: Mapping[str, Any]) -> None:
     """The largest token id must be a row of the embedding."""
-    size = config.get("vocab_size", (config.get("text_config") or {}).get("vocab_size"))
+    inner = config.get("text_config")
+    size = config.get("vocab_size", inner.get("vocab_size") if isinstance(inner, dict) else None)
     largest = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
     if isinstance(size, int) and not 0 <= largest < size:
         raise BadModelFile(

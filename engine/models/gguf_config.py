@@ -248,7 +248,7 @@ def _phi3_rope(source: _Source) -> Config:
         return _rope(source)
     original = source.positive("rope.scaling.original_context_length")
     scale = source.context / original
-    default = math.sqrt(1 + math.log(scale) / math.log(original)) if scale > 1 else 1.0
+    default = math.sqrt(1 + math.log(scale) / math.log(original)) if scale > 1 < original else 1.0
     return {
         "rope_type": "longrope",
         "rope_theta": source.number("rope.freq_base", 10000.0),

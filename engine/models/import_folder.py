@@ -12,6 +12,7 @@ from engine.decoder.checkpoint import Checkpoint
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.events import LoadStage
 from engine.kernels.sources import FolderSource
+from engine.models.config_sizes import Held, check_sizes
 from engine.models.files import link_or_copy, need_room
 from engine.models.folder_tokenizer import import_tokenizer
 from engine.models.import_prequantised import (
@@ -76,12 +77,14 @@ def import_folder(
     if scheme is not None:
         tensors = StoredTensors(source.name, stored.places, stored.entries)
         return (yield from _unpack(read_checkpoint(tensors, scheme, config), config, target))
+    held = Held.of({entry.name: entry.shape for entry in stored.entries})
+    check_sizes(config, held)
     # The weights as they are, and at most one byte each in packed form.
     need_room(folder, sum(entry.nbytes + entry.elements for entry in stored.entries), f"import {label}")
     import_tokenizer(source, folder, config)
     write_json(folder / CONFIG, config)
     yield from _place(stored, folder, label, handle)
-    _check_weights(source, folder, str(config["model_type"]))
+    _check_weights(source, folder, str(config["model_type"]), held)
     yield from pack_weights(FolderSource(Checkpoint(folder)), config, folder, label, handle, weights=weights)
     parameters = sum(entry.elements for entry in stored.entries)
     return Imported(str(config["model_type"]), parameters, source.resolve().name)
@@ -104,12 +107,14 @@ def _unpack(
     """Import weights that came quantised."""
     folder, label, handle = target.folder, target.label, target.handle
     weights = target.weights or checkpoint.suits
-    need_room(folder, checkpoint.nbytes + checkpoint.parameters, f"import {label}")
+    held = Held.of({weight.name: weight.shape for weight, _ in checkpoint.weights})
     plain = without_scheme(config, checkpoint.dtype)
+    check_sizes(plain, held)
+    need_room(folder, checkpoint.nbytes + checkpoint.parameters, f"import {label}")
     import_tokenizer(target.source, folder, plain)
     write_json(folder / CONFIG, plain)
     yield from write_weights(checkpoint.weights, folder, label, handle)
-    _check_weights(target.source, folder, str(config["model_type"]))
+    _check_weights(target.source, folder, str(config["model_type"]), held)
     packing = PrequantisedSource(folder, checkpoint.quantised)
     yield from pack_weights(packing, plain, folder, label, handle, weights=weights)
     yield from note_quality(folder, weights, checkpoint.parameters, label, handle)
@@ -129,13 +134,13 @@ def _check_config(source: Path, config: dict[str, Any]) -> None:
         raise UnsupportedModel(f"The model {source.name} is of the architecture {model_type}, which is not supported.")
 
 
-def _check_weights(source: Path, folder: Path, model_type: str) -> None:
+def _check_weights(source: Path, folder: Path, model_type: str, held: Held) -> None:
     """See that the weights are those of the architecture, before the model can be chosen."""
     from engine.hf_runner import lacking_weights
 
     try:
-        lacking = lacking_weights(folder)
-    except (ValueError, OSError, RuntimeError) as error:
+        lacking = lacking_weights(folder, held.most_numbers, held.most_modules)
+    except (OSError, ImportError) as error:
         sentence = f"The model {source.name} is of the architecture {model_type}, which cannot be read from it."
         raise BadModelFile(sentence, str(error)) from error
     if lacking:

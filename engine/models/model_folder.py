@@ -97,7 +97,10 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
     if not path.is_file():
         raise BadModelFile(f"The folder {folder.name} holds no {name}, so it is no model that Loquat can read.")
     try:
-        value = json.loads(path.read_text(encoding="utf-8")) if path.stat().st_size < _JSON_MAX else None
+        text = path.read_text(encoding="utf-8") if path.stat().st_size < _JSON_MAX else "null"
+        value = json.loads(text)
+        if "\\ud" in text.lower():
+            json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text, and cannot be written
     except (ValueError, RecursionError) as error:
         raise BadModelFile(f"The file {name} in {folder.name} cannot be read; get it again.", str(error)) from error
     if not isinstance(value, dict):

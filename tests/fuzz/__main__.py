@@ -14,7 +14,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-TARGETS = ("gguf", "parts", "safetensors")
+TARGETS = ("gguf", "parts", "safetensors", "config")
 SLACK_S = 300.0  # for imports and the first reading of the seeds, on a busy machine
 
 

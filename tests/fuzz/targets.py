@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 import gguf
 import numpy as np
@@ -13,11 +15,13 @@ from gguf.constants import GGMLQuantizationType
 from gguf.quants import quantize
 from safetensors.numpy import save
 
+from engine.chat import RequestHandle
 from engine.models.gguf_config import config_of
 from engine.models.gguf_parts import open_gguf
 from engine.models.gguf_tokenizer import build_tokenizer
 from engine.models.gguf_weights import weights_of
 from engine.models.safetensors_file import read_entries
+from tests.fuzz.mutate_config import mutate_config
 from tests.fuzz.mutate_gguf import mutate_gguf
 from tests.fuzz.mutate_safetensors import mutate_safetensors
 
@@ -86,11 +90,40 @@ def safetensors_seeds(folder: Path) -> list[bytes]:
     return [save(tensors, {"format": "pt"}), save({**tensors, "ids": np.arange(5), "one": np.float64(1.0)[None]})]
 
 
+def read_config(path: Path) -> None:
+    """The import of a folder with such a config.json, beside weights and a tokenizer of the architecture it names."""
+    from engine.models.import_folder import import_folder
+
+    said = json.loads(path.read_bytes()) if path.is_file() else {}
+    named = said.get("model_type")
+    source = path.parent / (named if named in CONFIGURED else CONFIGURED[0])
+    (source / "config.json").write_bytes(path.read_bytes())
+    with TemporaryDirectory(dir=path.parent) as folder:
+        for _ in import_folder(source, Path(folder), "fuzzed", RequestHandle("fuzz"), weights="int8"):
+            pass
+
+
+def config_seeds(folder: Path) -> list[bytes]:
+    """The config.json of a model of each of some architectures; its weights are left beside it for `read_config`."""
+    from tests.tiny_models import make_tiny_model
+
+    return [
+        (make_tiny_model(name, folder / name, **CONFIGURED_AS.get(name, {})) / "config.json").read_bytes()
+        for name in CONFIGURED
+    ]
+
+
+CONFIGURED = ("llama", "phi3", "gemma3_text", "mixtral", "gpt2", "mamba")
+CONFIGURED_AS = {
+    "mixtral": {"num_local_experts": 2},
+    "gpt2": {"n_embd": 64, "n_layer": 2, "n_head": 2, "n_positions": 64},
+}
 IN_PARTS = ("llama", "qwen2", "gemma2")
 PARTS = ("model-00001-of-00002.gguf", "model-00002-of-00002.gguf")
 TARGETS = {
     "parts": Target(PARTS[1], read_gguf, mutate_gguf, parts_seeds),
     "gguf": Target("fuzzed.gguf", read_gguf, mutate_gguf, gguf_seeds),
+    "config": Target("config.json", read_config, mutate_config, config_seeds),
     "safetensors": Target("model.safetensors", read_safetensors, mutate_safetensors, safetensors_seeds),
 }
 
