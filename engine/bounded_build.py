@@ -13,7 +13,8 @@ from torch.nn.modules.module import (
     register_module_parameter_registration_hook,
 )
 
-from engine.decoder.config import sizes_refused
+from engine.decoder.config import SIZES_REFUSED
+from engine.errors import BadModelFile
 
 
 @dataclass(slots=True)
@@ -44,7 +45,7 @@ class _Count:
         self.numbers -= numbers
         self.modules -= modules
         if min(self.numbers, self.modules) < 0:
-            raise sizes_refused("far more is asked for than the files hold")
+            raise BadModelFile(SIZES_REFUSED, "far more is asked for than the files hold")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import transformers
 from torch import Tensor
 
 from engine.bounded_build import bounded_build
-from engine.decoder.config import sizes_refused
+from engine.decoder.config import SIZES_REFUSED
 from engine.decoder.merge import Merge
 from engine.device import DeviceChoice
 from engine.errors import BadModelFile, EngineError, UnsupportedModel
@@ -222,7 +222,7 @@ def lacking_weights(folder: Path, numbers: int, modules: int) -> list[str]:
     except (EngineError, OSError, ImportError):
         raise
     except (RuntimeError, ArithmeticError) as error:  # shapes of torch; a division by a size
-        raise sizes_refused(repr(error)[:_DETAIL]) from error
+        raise BadModelFile(SIZES_REFUSED, repr(error)[:_DETAIL]) from error
     except Exception as error:  # what a library makes of a value that it did not expect can be anything
         raise BadModelFile(
             "The model's config.json is incomplete or damaged; get the model again.", repr(error)[:_DETAIL]

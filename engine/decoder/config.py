@@ -122,6 +122,7 @@ class DecoderConfig:
         return self.heads * self.head_dim, self.kv_heads * self.head_dim, self.kv_heads * self.head_dim
 
 
+SIZES_REFUSED: Final = "The sizes in the model's config.json do not fit together; get the model again."
 MOST_LAYERS: Final = 10_000  # no model has a tenth of it
 MULTIMODAL: Final[Mapping[str, str]] = {"gemma3": "gemma3_text"}
 
@@ -184,7 +185,7 @@ def _layer_types(family: Family, data: Mapping[str, Any]) -> tuple[str, ...]:
     """The kind of each layer: "full_attention" or "sliding_attention"."""
     count = int(data["num_hidden_layers"])
     if count > MOST_LAYERS:
-        raise sizes_refused(f"{count} layers")
+        raise BadModelFile(SIZES_REFUSED, f"{count} layers")
     stated = data.get("layer_types")
     if stated is None or family.layering != "stated":
         return tuple("sliding_attention" if family.slides(i, data) else "full_attention" for i in range(count))
@@ -233,7 +234,7 @@ def _check(config: DecoderConfig) -> None:
         and all(math.isfinite(number) for number in _multipliers(config))
     )
     if not sound:
-        raise sizes_refused(str(config))
+        raise BadModelFile(SIZES_REFUSED, str(config))
 
 
 def _multipliers(config: DecoderConfig) -> tuple[float, ...]:
@@ -242,8 +243,3 @@ def _multipliers(config: DecoderConfig) -> tuple[float, ...]:
         *(config.norm_eps, config.attention_scale, config.embedding_scale, config.residual_scale, config.logit_scale),
         *caps,
     )
-
-
-def sizes_refused(detail: str) -> BadModelFile:
-    """Why a model is not read whose sizes make no sense."""
-    return BadModelFile("The sizes in the model's config.json do not fit together; get the model again.", detail)

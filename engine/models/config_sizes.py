@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import isnan, prod
 from typing import Any, Final
 
-from engine.decoder.config import MOST_LAYERS, sizes_refused
+from engine.decoder.config import MOST_LAYERS, SIZES_REFUSED
+from engine.errors import BadModelFile
 
 # Sizes under the names that architectures give them; each is a whole number, or one for each layer.
 _ABOVE_ZERO: Final = frozenset(
@@ -94,7 +95,7 @@ def check_sizes(config: Mapping[str, Any], held: Held) -> None:
     """
     for name, value, listed in _named(config):
         if not _sound(name, value, held, listed=listed):
-            raise sizes_refused(f"{name} = {value!r:.100} beside {held}")
+            raise BadModelFile(SIZES_REFUSED, f"{name} = {value!r:.100} beside {held}")
 
 
 def _named(config: Mapping[str, Any]) -> Iterator[tuple[str, object, bool]]:
