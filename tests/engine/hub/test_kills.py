@@ -46,16 +46,22 @@ def start(hub: StandIn, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def kill_somewhere(child: subprocess.Popen[str], chance: random.Random, imports: float) -> int:
+def kill_somewhere(child: subprocess.Popen[str], stage: str, chance: random.Random) -> int:
     """Kill it a moment after its start, its first progress, or the beginning of the import; its exit code."""
     assert child.stdout is not None
-    stage = "import" if chance.random() < imports else chance.choice(["", "download"])
     while stage and (line := child.stdout.readline()) and f'"stage": "{stage}"' not in line:
         pass
     time.sleep(chance.uniform(0, 3 if stage == "import" else 0.8))
     child.kill()
     child.communicate()
     return child.returncode
+
+
+def forget_what_is_whole(downloads: Downloads) -> None:
+    """Of what is all here nothing is downloaded any more, and an import that is not killed takes seconds."""
+    for begun in downloads.entries():
+        if begun.done == begun.plan.nbytes:
+            downloads.drop(begun.folder)
 
 
 def assert_sound(paths: Paths, hub: StandIn) -> bool:
@@ -70,7 +76,10 @@ def assert_sound(paths: Paths, hub: StandIn) -> bool:
 def run_killed(kills: int, hub: StandIn, paths: Paths, imports: float) -> None:
     chance, killed = random.Random(kills), 0
     while killed < kills:
-        killed += kill_somewhere(start(hub, *GET), chance, imports) == -signal.SIGKILL
+        stage = "import" if chance.random() < imports else chance.choice(["", "download"])
+        if stage == "download":
+            forget_what_is_whole(Downloads(paths.models))
+        killed += kill_somewhere(start(hub, *GET), stage, chance) == -signal.SIGKILL
         if assert_sound(paths, hub):
             Registry(paths.models).remove("killed")
     last = start(hub, *GET)
