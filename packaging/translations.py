@@ -34,7 +34,7 @@ PHRASES: Final = ("{0} thread", "{0} threads", "{0} s", "it does not say why.")
 # Modules of the engine that write to the terminal, to developers or to clients of the server only.
 SILENT: Final = re.compile(
     r"server/(?!thread).*|bench/.*|doctor/.*"
-    r"|(?:.*/)?(?:cli.*|verify|pre_tokenizers|titles|target|heads|step|cache_folder|units|jsonl_.*|batch)"
+    r"|(?:.*/)?(?:cli(?!ent).*|verify|pre_tokenizers|titles|target|heads|step|cache_folder|units|jsonl_.*|batch)"
     r"|system_libraries|updates|templates/(?:allowed|probe)"
 )
 # Looked for in other programs' words, names of formats, and detail that reaches nobody.
