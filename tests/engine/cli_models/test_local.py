@@ -68,9 +68,9 @@ def test_adapters_and_the_draft_are_listed(loquat_home: Paths, tiny_model: TinyM
     folder = loquat_home.models / "tiny"
     adapters = (AdapterChoice("poet"), AdapterChoice("pirate", on=False))
     for choices, shown in (
-        (ModelChoices(adapters=adapters, draft="smaller"), "tiny-qwen2 + poet, pirate (off); smaller drafts"),
+        (ModelChoices(adapters=adapters, draft="smaller"), "tiny-qwen2 + poet, pirate (off); drafts by smaller"),
         (ModelChoices(adapters=adapters[:1]), "tiny-qwen2 + poet"),
-        (ModelChoices(draft="smaller"), "tiny-qwen2; smaller drafts"),
+        (ModelChoices(draft="smaller"), "tiny-qwen2; drafts by smaller"),
     ):
         write_choices(folder, choices)
         capsys.readouterr()
