@@ -64,6 +64,8 @@ _OWN: Final[Mapping[tuple[str, str], str]] = {
 }
 # A smaller model is held in 32 bits where its weights are to stay floats: CPUs compute faster with them.
 SMALL_MODEL: Final = 1_000_000_000
+# What says that it has more is no model: none has a tenth of it.
+MOST_LAYERS: Final = 10_000
 
 # What can hold keys and values in what; transformers only in the dtype it computes in.
 KV_DTYPES_OF: Final[Mapping[Holder, tuple[str, ...]]] = {

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from engine.decoder.families import FAMILIES, Family
 from engine.decoder.rope import RopeConfig
 from engine.errors import BadModelFile, UnsupportedModel
+from engine.formats import MOST_LAYERS
 
 Activation = Literal["silu", "gelu", "gelu_tanh"]
 ACTIVATIONS: Final[Mapping[str, Activation]] = {
@@ -123,7 +124,6 @@ class DecoderConfig:
 
 
 SIZES_REFUSED: Final = "The sizes in the model's config.json do not fit together; get the model again."
-MOST_LAYERS: Final = 10_000  # no model has a tenth of it
 MULTIMODAL: Final[Mapping[str, str]] = {"gemma3": "gemma3_text"}
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from math import isnan, prod
 from typing import Any, Final
 
-from engine.decoder.config import MOST_LAYERS, SIZES_REFUSED
+from engine.decoder.config import SIZES_REFUSED
 from engine.errors import BadModelFile
+from engine.formats import MOST_LAYERS
 
 # Sizes under the names that architectures give them; each is a whole number, or one for each layer.
 _ABOVE_ZERO: Final = frozenset(

@@ -14,6 +14,7 @@ from math import ceil
 from typing import Any, Final
 
 from engine.errors import BadModelFile
+from engine.formats import MOST_LAYERS
 from engine.models.safetensors_file import TensorEntry
 from engine.models.shape import ModelShape, shape_of
 
@@ -101,7 +102,10 @@ def _matrices(config: Mapping[str, Any]) -> Iterator[_Matrix]:
     yield _Matrix("embedding", -1, words, hidden)
     if not config["tie_word_embeddings"]:
         yield _Matrix("head", -1, words, hidden)
-    for layer in range(int(config["num_hidden_layers"])):
+    layers = int(config["num_hidden_layers"])
+    if layers > MOST_LAYERS:
+        raise ValueError(f"{layers} layers")
+    for layer in range(layers):
         if config["model_type"] == "phi3":
             yield _Matrix("qkv", layer, (heads + 2 * kv_heads) * head, hidden)
         else:

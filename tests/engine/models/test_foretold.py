@@ -79,7 +79,10 @@ def test_what_is_around_the_text_model_is_left_out() -> None:
     assert foretold_shape(whole, "BF16") == foretold_shape(entry.config, "BF16")
 
 
-@pytest.mark.parametrize("changes", [{"hidden_size": "wide"}, {"num_attention_heads": 0}, {"vocab_size": None}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"hidden_size": "wide"}, {"num_attention_heads": 0}, {"vocab_size": None}, {"num_hidden_layers": 10**9}],
+)
 def test_sizes_that_make_no_sense_are_refused(changes: dict[str, object]) -> None:
     entry = find("qwen3-0.6b")
     assert entry is not None
