@@ -14,7 +14,7 @@ from typing import Final
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app import collector, i18n
+from app import collector, i18n, qt_platform
 from app.assistants import Assistants
 from app.chats import Chats
 from app.conductor import Conductor, Program
@@ -231,6 +231,10 @@ def run(
         make_worker: Makes the worker; None takes the engine's own.
         attend: Makes, once the window is shown, what goes along with it until it is closed.
     """
+    trouble = qt_platform.trouble(os.environ)
+    if trouble:
+        print(trouble, file=sys.stderr)
+        return ERROR_EXIT
     options, _ = window_options().parse_known_args(arguments)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     paths = default_paths()
