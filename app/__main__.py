@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import re
 import socket
 import sys
+import threading
 from collections.abc import Mapping, MutableMapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from app.options import SELF_TEST, SELF_TEST_WINDOW, window_options
 from engine import cli, cuda_pack
+from engine.events import COMPILER
 from engine.offline import stay_offline
 from engine.own_command import free_children
 from engine.paths import default_paths
@@ -53,6 +56,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ImportError as error:
         return _refuse(f"The window cannot be opened: {error}. `loquat doctor` says what to do about it.")
     return run(arguments)
+
+
+def start() -> NoReturn:
+    """Run the command and end the process, also where a thread does what nothing may be taken down under.
+
+    The kernels' compiler takes up to a minute and cannot be stopped; LLVM crashes a process that ends around it.
+    """
+    code = main()
+    if any(thread.name == COMPILER for thread in threading.enumerate()):
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _give_streams() -> None:
@@ -124,4 +141,4 @@ def _refuse(sentence: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start()

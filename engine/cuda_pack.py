@@ -85,7 +85,8 @@ def unpacked_version(paths: Paths) -> str:
     """Which torch for NVIDIA GPUs is there for this Python; "" for none."""
     try:
         value = json.loads((pack_folder(paths) / COMPLETE).read_text(encoding="utf-8"))
-        return str(value["torch"]) if value["python"] == _python() else ""
+        there = (pack_folder(paths) / "torch" / "__init__.py").is_file()
+        return str(value["torch"]) if there and value["python"] == _python() else ""
     except (OSError, ValueError, TypeError, KeyError):
         return ""
 

@@ -30,6 +30,8 @@ def main(arguments: list[str]) -> int:
     job = _program(options)
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir(parents=True)
+    parts = freeze.data_folder(job.program) / sbom.NAME
+    shutil.copyfile(parts, DIST / f"loquat-{job.project.version}-{lock_name()}.cdx.json")
     report.write(job.program, [targets.make(name, job) for name in wanted])
     return 0
 

@@ -19,9 +19,9 @@ def main() -> int:
         take(default_paths())
         runpy.run_module(name, run_name="__main__", alter_sys=True)
         return 0
-    from app.__main__ import main as loquat  # noqa: PLC0415 - nothing is imported before a child of multiprocessing left
+    from app.__main__ import start  # noqa: PLC0415 - nothing is imported before a child of multiprocessing left
 
-    return loquat()
+    start()
 
 
 if __name__ == "__main__":

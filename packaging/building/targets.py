@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,9 +22,14 @@ TARGETS: Final[Mapping[str, tuple[str, str]]] = {
 """Each module has a function `make(job)` that returns what it made in dist/."""
 
 
+_ASKED_FOR: Final[Mapping[str, str]] = {"inno-cuda": "LOQUAT_CUDA_INDEX"}
+"""Those that are made by themselves only where a variable says what they need."""
+
+
 def of_this_system() -> list[str]:
     """The names of all that can be made here."""
-    return [name for name, (system, _) in TARGETS.items() if system == sys.platform]
+    here = [name for name, (system, _) in TARGETS.items() if system == sys.platform]
+    return [name for name in here if name not in _ASKED_FOR or os.environ.get(_ASKED_FOR[name])]
 
 
 def make(name: str, job: Job) -> Path:

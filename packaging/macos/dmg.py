@@ -21,6 +21,8 @@ IDENTITY: Final = "LOQUAT_MACOS_IDENTITY"
 """The name of a "Developer ID Application" certificate in the keychain."""
 PROFILE: Final = "LOQUAT_MACOS_NOTARY_PROFILE"
 """What `xcrun notarytool store-credentials` was told to call the credentials."""
+KEYCHAIN: Final = "LOQUAT_MACOS_KEYCHAIN"
+"""The keychain that these credentials are in, where it is not the person's own."""
 _AD_HOC: Final = "-"
 _MAGIC: Final = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # Mach-O with 64 bits, and for several processors
 _OLDEST: Final = "14.0"  # torch's
@@ -28,7 +30,7 @@ _OLDEST: Final = "14.0"  # torch's
 
 def make(job: Job) -> Path:
     """Make the disk image; returns its file."""
-    identity = os.environ.get(IDENTITY, _AD_HOC)
+    identity = os.environ.get(IDENTITY) or _AD_HOC
     describe(job.program / "Contents" / "Info.plist", job.project.version)
     sign(job.program, identity)
     target = DIST / f"loquat-{job.project.version}-macos-arm64.dmg"
@@ -95,7 +97,9 @@ def notarise(target: Path) -> None:
     if not profile:
         print(f"{target.name} is not notarised: {PROFILE} is not set.", flush=True)
         return
-    run(["xcrun", "notarytool", "submit", str(target), "--keychain-profile", profile, "--wait"])
+    keychain = os.environ.get(KEYCHAIN)
+    credentials = ["--keychain-profile", profile, *(["--keychain", keychain] if keychain else [])]
+    run(["xcrun", "notarytool", "submit", str(target), *credentials, "--wait"])
     run(["xcrun", "stapler", "staple", str(target)])
 
 

@@ -37,7 +37,12 @@ macos() {
   security set-key-partition-list -S apple-tool:,apple: -k "$secret" "$keychain" >/dev/null
   security list-keychains -d user -s "$keychain" login.keychain-db
   identity=$(security find-identity -v -p codesigning "$keychain" | sed -n 's/.*"\(Developer ID Application[^"]*\)".*/\1/p' | head -n 1)
+  if [ -z "$identity" ]; then
+    echo "MACOS_CERTIFICATE holds no Developer ID Application certificate." >&2
+    exit 1
+  fi
   hand_on LOQUAT_MACOS_IDENTITY "$identity"
+  hand_on LOQUAT_MACOS_KEYCHAIN "$keychain"
   if [ -n "${MACOS_NOTARY_ID:-}" ]; then
     xcrun notarytool store-credentials loquat --apple-id "$MACOS_NOTARY_ID" --team-id "$MACOS_NOTARY_TEAM" \
       --password "$MACOS_NOTARY_PASSWORD" --keychain "$keychain"

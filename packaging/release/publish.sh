@@ -3,6 +3,10 @@
 set -euo pipefail
 
 version=${1:?publish.sh VERSION}
+if ! grep -q "^version = \"$version\"$" pyproject.toml; then
+  echo "The tag says $version, and pyproject.toml another version." >&2
+  exit 1
+fi
 mkdir -p release
 find dist -type f ! -name SHA256SUMS ! -name 'sizes.*' -exec mv {} release/ \;
 for system in linux windows macos; do
@@ -10,7 +14,9 @@ for system in linux windows macos; do
 done
 (cd release && sha256sum -- * >SHA256SUMS)
 if [ -n "${LOQUAT_RELEASE_KEY:-}" ]; then
-  python3 -m pip install --quiet "$(grep -o "cryptography==[0-9.]*" pyproject.toml)"
+  awk '/^(cffi|cryptography|pycparser)==/ { on = 1 } on { print } on && !/\\$/ { on = 0 }' \
+    packaging/lock/linux-x86_64-cp311.txt >signing.txt
+  python3 -m pip install --quiet --require-hashes --no-deps --requirement signing.txt
   python3 packaging/release_file.py sign "$version" \
     "https://github.com/$GITHUB_REPOSITORY/releases/tag/v$version" release/* >latest.json
   mv latest.json release/

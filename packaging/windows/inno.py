@@ -14,6 +14,7 @@ SCRIPT: Final = Path(__file__).with_name("loquat.iss")
 _PLACES: Final = (r"C:\Program Files (x86)\Inno Setup 6\ISCC.exe", r"C:\Program Files\Inno Setup 6\ISCC.exe")
 CERTIFICATE: Final = "LOQUAT_WINDOWS_CERTIFICATE"
 """The thumbprint of a code signing certificate in the person's store; nothing is signed without it."""
+_KITS: Final = r"C:\Program Files (x86)\Windows Kits\10\bin"
 _STAMPS: Final = "http://timestamp.digicert.com"  # the protocol signs what it answers; it has no TLS
 
 
@@ -60,10 +61,22 @@ def find_compiler() -> str:
     return found
 
 
+def find_signtool() -> str:
+    """The program of the Windows SDK that signs; the newest, where there are several.
+
+    Raises:
+        SystemExit: There is none.
+    """
+    found = shutil.which("signtool") or max(map(str, Path(_KITS).glob("10.*/x64/signtool.exe")), default=None)
+    if found is None:
+        raise SystemExit("signtool is not installed; get the Windows SDK with: winget install Microsoft.WindowsSDK")
+    return found
+
+
 def sign(file: Path) -> None:
     """Sign a program with Authenticode, where a certificate is named; else say that it is not signed."""
     thumbprint = os.environ.get(CERTIFICATE)
     if not thumbprint:
         print(f"{file.name} is not signed: {CERTIFICATE} is not set.", flush=True)
         return
-    run(["signtool", "sign", "/sha1", thumbprint, "/fd", "sha256", "/tr", _STAMPS, "/td", "sha256", str(file)])
+    run([find_signtool(), "sign", "/sha1", thumbprint, "/fd", "sha256", "/tr", _STAMPS, "/td", "sha256", str(file)])

@@ -19,7 +19,7 @@ AppVerName={#Name} {#Version}
 AppPublisher=The Loquat project
 AppPublisherURL={#Homepage}
 AppSupportURL={#Homepage}
-VersionInfoVersion={#Version}
+VersionInfoTextVersion={#Version}
 PrivilegesRequired=lowest
 DefaultDirName={autopf}\{#Name}
 DisableProgramGroupPage=yes
@@ -60,6 +60,7 @@ Name: "onpath"; Description: "{cm:OnPath}"; Flags: unchecked
 [InstallDelete]
 ; An upgrade leaves nothing of the older version behind. The portable data folder is not touched.
 Type: filesandordirs; Name: "{app}\_internal"
+Type: files; Name: "{app}\cuda.json"
 
 [Files]
 Source: "{#Program}\*"; DestDir: "{app}"; Flags: ignoreversion recursesubdirs createallsubdirs
@@ -69,7 +70,7 @@ Name: "{autoprograms}\{#Name}"; Filename: "{app}\{#Program_File}"
 Name: "{autodesktop}\{#Name}"; Filename: "{app}\{#Program_File}"; Tasks: desktopicon
 
 [Registry]
-Root: HKA; Subkey: "Environment"; ValueType: expandsz; ValueName: "Path"; ValueData: "{olddata};{app}"; Tasks: onpath; Check: IsNotOnPath(ExpandConstant('{app}'))
+Root: HKA; Subkey: "Environment"; ValueType: expandsz; ValueName: "Path"; ValueData: "{code:PathWith|{app}}"; Tasks: onpath; Check: IsNotOnPath(ExpandConstant('{app}'))
 
 [Run]
 Filename: "{app}\{#Program_File}"; Description: "{cm:StartNow}"; Flags: nowait postinstall skipifsilent
@@ -85,6 +86,15 @@ begin
   if not RegQueryStringValue(HKEY_CURRENT_USER, EnvironmentKey, 'Path', Known) then
     Known := '';
   Result := Pos(';' + Uppercase(Folder) + ';', ';' + Uppercase(Known) + ';') = 0;
+end;
+
+function PathWith(Folder: string): string;
+begin
+  if not RegQueryStringValue(HKEY_CURRENT_USER, EnvironmentKey, 'Path', Result) then
+    Result := '';
+  if (Result <> '') and (Copy(Result, Length(Result), 1) <> ';') then
+    Result := Result + ';';
+  Result := Result + Folder;
 end;
 
 procedure LeavePath(Folder: string);

@@ -27,15 +27,15 @@ from engine.paths import Paths
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-def wheel_of(**files: str) -> bytes:
+def wheel_of(files: dict[str, str]) -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
         for name, text in files.items():
-            archive.writestr(name.replace("__", "/"), text)
+            archive.writestr(name, text)
     return data.getvalue()
 
 
-BODY = wheel_of(**{"faketorch__init.py": "VERSION = '2.13.0+cu130'\n" + "# filling\n" * 400_000})
+BODY = wheel_of({"torch/__init__.py": "VERSION = '2.13.0+cu130'\n" + "# filling\n" * 400_000})
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -137,7 +137,7 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(
     server: tuple[str, type[_Handler]], loquat_home: Paths, name: str
 ) -> None:
     address, handler = server
-    handler.body = wheel_of(**{name.replace("/", "__"): "x"})
+    handler.body = wheel_of({name: "x"})
     with pytest.raises(EngineError, match="outside of its folder"):
         fetch(source_at(address, handler.body), loquat_home)
     assert not list(loquat_home.data.rglob("outside.py"))

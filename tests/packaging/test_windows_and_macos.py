@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import plistlib
 import re
+import sys
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from building.job import Job
@@ -84,19 +87,40 @@ def test_libraries_are_signed_before_what_holds_them(tmp_path: Path) -> None:
     assert list(dmg.binaries(app)) == [deep, shallow]
 
 
-PAGE = """<html><body>
-<a href="/whl/cu130/torch-2.13.0%2Bcu130-cp311-cp311-linux_x86_64.whl#sha256={a}">x</a>
-<a href="/whl/cu130/torch-2.13.0%2Bcu130-cp311-cp311-win_amd64.whl#sha256={b}">x</a>
-<a href="/whl/cu130/torch-2.13.1%2Bcu130-cp311-cp311-win_amd64.whl#sha256={c}">x</a>
-</body></html>"""
+def item(name: str, version: str, address: str) -> dict[str, Any]:
+    """As pip's report describes what it would install."""
+    info = {"url": address, "archive_info": {"hashes": {"sha256": name * 4}}}
+    return {"metadata": {"name": name, "version": version}, "download_info": info}
 
 
-def test_the_wheel_for_gpus_is_found_with_its_checksum(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inno_cuda, "size_of", len)
-    page = PAGE.format(a="a" * 64, b="b" * 64, c="c" * 64)
-    found = inno_cuda.source(page, "2.13.0")
+def test_the_wheels_for_gpus_are_noted_as_pip_would_take_them() -> None:
+    torch = {"install": [item("torch", "2.13.0+cu130", "https://a/torch.whl")]}
+    other = {"install": [item("bitsandbytes", "0.50.2", "https://b/bnb.whl")]}
+    found = inno_cuda.source([torch, other], len)
     assert found["torch"] == "2.13.0+cu130"
-    assert found["wheels"][0]["sha256"] == "b" * 64
-    assert found["wheels"][0]["address"].startswith("https://download.pytorch.org/whl/cu130/torch-2.13.0")
-    with pytest.raises(SystemExit, match=r"no torch 2\.14\.0"):
-        inno_cuda.source(page, "2.14.0")
+    assert found["wheels"][0] == {"address": "https://a/torch.whl", "sha256": "torch" * 4, "nbytes": 19}
+    assert [wheel["address"] for wheel in found["wheels"]] == ["https://a/torch.whl", "https://b/bnb.whl"]
+
+
+def test_pip_is_asked_without_a_download(tmp_path: Path) -> None:
+    """A wheel in a folder stands for an index."""
+    name = "nothing_at_all-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(tmp_path / name, "w") as wheel:
+        wheel.writestr(
+            "nothing_at_all-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: nothing-at-all\nVersion: 1.0\n"
+        )
+        wheel.writestr(
+            "nothing_at_all-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr("nothing_at_all-1.0.dist-info/RECORD", "")
+    options = ["--no-index", "--find-links", str(tmp_path)]
+    report = inno_cuda.ask(Path(sys.executable), "nothing-at-all==1.0", options)
+    assert report["install"][0]["download_info"]["url"].endswith(name)
+    with pytest.raises(SystemExit, match="pip finds no other==1"):
+        inno_cuda.ask(Path(sys.executable), "other==1", options)
+
+
+def test_without_an_index_the_setup_program_for_gpus_is_not_made(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(inno_cuda.INDEX, raising=False)
+    with pytest.raises(SystemExit, match="LOQUAT_CUDA_INDEX is not set"):
+        inno_cuda.make(job)

@@ -40,6 +40,7 @@ class Said:
     sentence: str
     warning: bool = False
 
+
 _RATE: Final = "tok/\u2060s"  # a joiner: Qt would break the line behind the stroke
 
 
