@@ -8,7 +8,7 @@ import os
 import re
 import struct
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from engine.system_libraries import install_command, is_root, missing, os_releas
 
 _MODULES: Final = ("QtCore", "QtGui", "QtWidgets", "QtNetwork", "QtSvg")
 _PACKAGE: Final = "PySide6-Essentials"
-_CULPRIT: Final = re.compile(r"(?:\S*/)?([^\s:/]+): ")  # as the loader's messages begin
+_CULPRIT: Final = re.compile(r"((?:[^:]*/)?)([^\s:/]+): ")  # as the loader's messages begin: where, and what
 _OWN: Final = re.compile(r"(lib)?(Qt|pyside6|shiboken6|icu)", re.IGNORECASE)
 _OLD_SYSTEM: Final = re.compile(r"version `(GLIBC\w*_[\d.]+)' not found")
 
@@ -63,29 +63,36 @@ def libraries_part(found: Mapping[str, Any], installation: Installation, release
 def _findings(found: Mapping[str, Any], installation: Installation, release: str) -> Iterator[Finding]:
     if not found["qt"]:
         yield Finding("Qt (PySide6) is not installed, so no window can open.", installation.repair(_qt_pin()))
-    absent, broken, older = _sorted_out(found["system"], found["refused"])
+    absent, broken, older = _sorted_out(found)
     if absent:
-        sentence = f"Qt needs system libraries that are not here: {', '.join(absent)}; install them."
+        sentence = f"Qt needs system libraries that are missing or damaged: {', '.join(absent)}; install them."
         yield Finding(sentence, install_command(absent, release, is_root()))
     if broken:
-        sentence = f"Files of Loquat's own Qt are missing or damaged: {', '.join(broken)}; install them again."
+        sentence = f"Files that came with Loquat are missing or damaged: {', '.join(broken)}; install them again."
         yield Finding(sentence, installation.repair(_qt_pin()))
     if older:
         yield Finding(f"This system is too old for Loquat's Qt, which needs {', '.join(older)}; use a newer system.")
 
 
-def _sorted_out(system: Sequence[str], refused: Sequence[Sequence[str]]) -> tuple[list[str], list[str], list[str]]:
+def _sorted_out(found: Mapping[str, Any]) -> tuple[list[str], list[str], list[str]]:
     """Libraries of the system that are absent, own files that are absent or damaged, what the system is too old for."""
-    absent, broken, older = set(system), set(), set()
-    for name, error in refused:
+    absent, broken, older = set(found["system"]), set(), set()
+    for name, error in found["refused"]:
         version, culprit = _OLD_SYSTEM.search(error), _CULPRIT.match(error)
         if version:
             older.add(version[1])
-        elif culprit and not _OWN.match(culprit[1]) and culprit[1] != name:
-            absent.add(culprit[1])
+        elif culprit is None or culprit[2] == name:
+            broken.add(name)
+        elif _OWN.match(culprit[2]) or _came_along(culprit[1], found["qt"]):
+            broken.add(culprit[2])
         else:
-            broken.add(culprit[1] if culprit else name)
-    return sorted(absent), sorted(broken), sorted(older)
+            absent.add(culprit[2])
+    return sorted(absent - broken), sorted(broken), sorted(older)
+
+
+def _came_along(folder: str, qt: str) -> bool:
+    """Whether a library lies in the installed program, which brings most of the system's libraries with it."""
+    return bool(folder) and Path(qt).parent in (Path(folder), *Path(folder).parents)
 
 
 def _files(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:

@@ -56,6 +56,19 @@ def test_files_of_the_programs_own_qt_come_with_the_program(how: Installation, c
     assert bool(finding.command) == bool(command)
 
 
+def test_a_library_that_came_with_the_program_and_is_damaged_is_no_fault_of_the_plugin_or_the_system() -> None:
+    """The installed program brings the system's libraries along: its own lies where the loader looks first."""
+    inside = "/home/a/Mes programmes \u00e9/loquat/_internal"
+    error = f"{inside}/libxcb-cursor.so.0: file too short"
+    found = {"qt": f"{inside}/PySide6", "system": ["libxcb-cursor.so.0"], "refused": [["libqxcb.so", error]]}
+    (finding,) = libraries_part(found, Installation("deb", Path(inside).parent), DEBIAN).findings
+    assert finding.sentence.startswith("Files that came with Loquat are missing or damaged: libxcb-cursor.so.0;")
+    assert finding.command.endswith("apt install --reinstall loquat")
+    elsewhere = found | {"refused": [["libqxcb.so", error.replace(inside, "/opt/my libraries")]]}
+    (finding,) = libraries_part(elsewhere, CHECKOUT, DEBIAN).findings
+    assert finding.sentence.startswith("Qt needs system libraries that are missing or damaged: libxcb-cursor.so.0;")
+
+
 def _absent(name: str) -> str:
     return f"{name}: cannot open shared object file: No such file or directory"
 
