@@ -11,7 +11,7 @@ from typing import Any, Final
 import psutil
 
 from engine.cli_args import Parser
-from engine.doctor import children, compute, libraries, places, program
+from engine.doctor import chats, children, compute, libraries, places, program
 from engine.doctor.report import Part, as_json, as_text, is_well, without_home
 from engine.kernels.cache_folder import kept, kernels_root
 from engine.models.bundled import bundled_file
@@ -54,6 +54,8 @@ def examine(paths: Paths) -> tuple[Part, ...]:
         compute.device_part(found["device"], nvidia_cards(), nvidia_driver(), _compiled(paths)),
         compute.memory_part(int(memory.total), int(memory.available)),
         places.places_part(places.look_at_places(paths)),
+        chats.chats_part(chats.schema_version(paths.database)),
+        chats.chats_part(chats.schema_version(paths.database)),
         _models(paths),
         places.keyring_part(found["keyring"], portable_folder() is not None),
     )

@@ -14,7 +14,8 @@ from engine.models.files import folder_bytes
 from engine.models.progress import megabytes
 from engine.paths import Paths
 
-_LITTLE: Final = 1_000_000_000
+FIRST_MODEL: Final = 740_000_000
+"""Disk that the import of the default model asks for (`engine.models.import_gguf`), in bytes."""
 _NOT_WRITABLE: Final = {
     "data": "so chats cannot be kept and Loquat does not start",
     "config": "so settings are not kept",
@@ -51,7 +52,7 @@ def look_at_places(paths: Paths) -> tuple[Place, ...]:
 def places_part(places: Sequence[Place]) -> Part:
     """The folders, their sizes, and whether they can be written."""
     lines = [f"{place.name:<8}{place.folder}, {megabytes(place.nbytes)}{_said(place)}" for place in places]
-    lines.append(f"free on that disk: {megabytes(places[0].free)}")
+    lines.append(f"free on the disk of {places[0].name}: {megabytes(places[0].free)}")
     values = {
         place.name: {
             "folder": str(place.folder),
@@ -136,10 +137,13 @@ def _findings(places: Sequence[Place]) -> Iterator[Finding]:
         if place.refused:
             sentence = f"The folder {place.folder} cannot be written ({place.refused}), {_NOT_WRITABLE[place.name]}."
             yield Finding(sentence)
-    little = {place.free: place for place in places if place.free < _LITTLE and not place.refused}
+    little: dict[int, Place] = {}
+    for place in places:
+        if place.free < FIRST_MODEL and not place.refused:
+            little.setdefault(place.free, place)  # each disk once, by what matters most on it
     for free, place in little.items():
         sentence = (
             f"Only {megabytes(free)} are free on the disk of {place.folder}; a first model needs about "
-            f"{megabytes(_LITTLE)}, so make room."
+            f"{megabytes(FIRST_MODEL)}, so make room."
         )
         yield Finding(sentence)

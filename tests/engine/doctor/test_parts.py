@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from collections import namedtuple
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,16 @@ from engine.doctor import children
 from engine.doctor.children import look
 from engine.doctor.compute import device_part, memory_part
 from engine.doctor.libraries import libraries_part
-from engine.doctor.places import Place, keyring_part, places_part
+from engine.doctor.places import FIRST_MODEL, Place, keyring_part, places_part
 from engine.doctor.program import Installation, installation
 from engine.doctor.report import Finding, Part, as_text, is_well, without_home
+from engine.errors import DiskFull
+from engine.models.catalogue import DEFAULT_MODEL, catalogue
+from engine.models.files import need_room
+from engine.models.progress import megabytes
 from engine.nvidia import nvidia_cards
 
+Room = namedtuple("Room", "free")
 DEBIAN = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\n'
 CHECKOUT = Installation("checkout", Path("/src/loquat"))
 CPU: dict[str, Any] = {
@@ -120,9 +127,23 @@ def test_graphics_cards_are_counted_without_a_driver(tmp_path: Path) -> None:
 def test_a_disk_that_is_nearly_full_and_little_memory_are_told_once() -> None:
     places = [Place(name, Path("/home/a") / name, 0, 50_000_000, "") for name in ("data", "config", "cache", "logs")]
     (finding,) = places_part(places).findings
-    assert "50 MB" in finding.sentence and finding.wrong
+    assert finding.sentence == (
+        f"Only 50 MB are free on the disk of {Path('/home/a/data')}; a first model needs about 740 MB, so make room."
+    )
+    assert finding.wrong
     assert memory_part(8_000_000_000, 300_000_000).findings[0].wrong
     assert memory_part(8_000_000_000, 3_000_000_000).findings == ()
+
+
+def test_the_room_for_a_first_model_is_what_its_import_asks_for(tmp_path: Path) -> None:
+    (first,) = (entry for entry in catalogue() if entry.name == DEFAULT_MODEL.name)
+    with (
+        pytest.raises(DiskFull, match=f"needs {megabytes(FIRST_MODEL)} in ") as full,
+        pytest.MonkeyPatch.context() as it,
+    ):
+        it.setattr(shutil, "disk_usage", lambda folder: Room(0))
+        need_room(tmp_path, 5 * first.parameters, "import it")
+    assert full.value.sentence.startswith("The disk is too full to import it:")
 
 
 def test_where_keys_are_kept_is_said() -> None:
