@@ -27,7 +27,7 @@ from app.first_model import FirstModel
 from app.i18n import translate
 from app.live import Notice
 from app.logging_setup import start_logging
-from app.migrations import StoreError, StoreTooNew
+from app.migrations import StoreError, StoreUnknown
 from app.model_shelf import ModelShelf
 from app.options import window_options
 from app.presence import Presence
@@ -257,7 +257,7 @@ def run(
             instance.release()
     except StoreError as error:
         log.error("%s: %s", error.sentence, error.detail)
-        return _refuse(app, error.sentence, paths.database if isinstance(error, StoreTooNew) else None)
+        return _refuse(app, error.sentence, paths.database if isinstance(error, StoreUnknown) else None)
     except OSError as error:
         sentence = translate("desktop", "Loquat cannot keep its files in {folder}: {reason}.")
         return _refuse(app, sentence.format(folder=paths.data, reason=error.strerror))

@@ -14,7 +14,11 @@ class StoreError(EngineError):
     """The conversations cannot be read or written."""
 
 
-class StoreTooNew(StoreError):
+class StoreUnknown(StoreError):
+    """The database is there, and in no form that this Loquat knows."""
+
+
+class StoreTooNew(StoreUnknown):
     """A newer Loquat wrote the database."""
 
 

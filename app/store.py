@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from app.db_writer import DbWriter, Job, Statement, connect
 from app.i18n import translate
-from app.migrations import StoreError, migrate
+from app.migrations import StoreError, StoreUnknown, migrate
 from app.records import (
     Attachment,
     ChatOptions,
@@ -328,7 +328,7 @@ def open_store(path: Path) -> tuple[Store, str]:
     What can be read of a damaged one is in the new one.
 
     Raises:
-        StoreTooNew: A newer Loquat wrote it.
+        StoreUnknown: A newer Loquat wrote it, or its tables are not those of the version that it says it is.
         StoreError: It can neither be opened nor begun afresh.
     """
     try:
@@ -363,12 +363,19 @@ def _replace_damaged(path: Path) -> str:
 
 
 def _unusable(path: Path, error: Exception) -> StoreError:
+    detail = f"{type(error).__name__}: {error}"
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_ERROR:  # a statement that does not fit the tables
+        sentence = translate(
+            "store",
+            "The chats in {folder} were saved by another version of Loquat, or are damaged. Nothing was changed.",
+        )
+        return StoreUnknown(sentence.format(folder=path.parent), detail)
     sentence = translate("store", "Chats cannot be kept in {folder}. Please check that the folder can be written to.")
     if _is_full(path.parent, error):
         sentence = translate(
             "store", "The disk is full: chats cannot be kept in {folder}. Please make some room there."
         )
-    return StoreError(sentence.format(folder=path.parent), f"{type(error).__name__}: {error}")
+    return StoreError(sentence.format(folder=path.parent), detail)
 
 
 def _is_full(folder: Path, error: Exception) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app import db_writer, migrations
-from app.migrations import StoreError, migrate, version
+from app.migrations import StoreError, StoreTooNew, StoreUnknown, migrate, version
 from app.records import ChatOptions, Conversation, StoredMessage, stats_from_json, stats_to_json, title_from
 from app.store import Store, open_store
 from engine.errors import DiskFull, EngineError
@@ -244,6 +244,27 @@ def test_a_folder_that_cannot_be_written_gives_a_sentence(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="cannot be kept"):
         open_store(tmp_path / "file" / "conversations.sqlite3")
+
+
+@pytest.mark.parametrize("claimed", range(len(migrations.STEPS)))
+def test_tables_of_another_version_than_the_database_says_are_told_and_left_alone(path, claimed):
+    first = Store(path)
+    first.add_conversation(Conversation("kept"))
+    first.close()
+    db = sqlite3.connect(path)
+    db.execute(f"PRAGMA user_version = {claimed}")
+    before = list(db.iterdump())
+    db.close()
+    with pytest.raises(StoreUnknown) as caught:
+        open_store(path)
+    assert caught.value.sentence == (
+        f"The chats in {path.parent} were saved by another version of Loquat, or are damaged. Nothing was changed."
+    )
+    assert not isinstance(caught.value, StoreTooNew)
+    db = sqlite3.connect(path)
+    assert version(db) == claimed
+    assert list(db.iterdump()) == before
+    db.close()
 
 
 def test_stats_of_another_version_read_as_none_and_new_figures_are_passed_over():
