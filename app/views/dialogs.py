@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QUrl
@@ -25,6 +26,7 @@ _REASON: Final = Qt.FocusReason
 _BY_KEYBOARD: Final = (_REASON.TabFocusReason, _REASON.BacktabFocusReason, _REASON.ShortcutFocusReason)
 _BACK: Final = (_REASON.ActiveWindowFocusReason, _REASON.PopupFocusReason)  # it had the focus before
 _OPENED: Final = ("http", "https", "mailto")
+_LONG: Final = re.compile(r"([!-.0-~]{40})(?=[!-.0-~])")  # a path is broken behind its slashes anyway
 
 
 class _PrimaryButton(QPushButton):
@@ -67,7 +69,7 @@ class SheetDialog(QDialog):
         self._theme = theme
         heading = Label(theme, title, "heading2")
         self.sentence = sentence
-        words = Label(theme, sentence, "list", "muted")
+        words = Label(theme, _LONG.sub("\\1\u200b", sentence), "list", "muted")  # no word is wider than the dialog
         words.setWordWrap(True)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(24, 22, 24, 20)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QSizePolicy
 
 from app.i18n import translate
 from app.theme import Theme
@@ -21,13 +22,16 @@ class RefusalDialog(SheetDialog):
 
     def __init__(self, theme: Theme, sentence: str, file: Path | None = None) -> None:
         super().__init__(theme, translate("refusal_dialog", "Loquat cannot begin"), sentence, None)
-        self.resize(theme.wide(520), theme.line(0 if file is None else 230))
         self.folder_button = self.add_button(translate("refusal_dialog", "Show the folder"))
         self.quit_button = self.add_button(translate("refusal_dialog", "Quit"), primary=True)
         self.folder_button.setVisible(file is not None)
         self.quit_button.clicked.connect(self.accept)
         if file is not None:
             self.file_field = self.add_text(str(file), translate("refusal_dialog", "Where the file is"), 2)
+            self.file_field.setFixedHeight(self.file_field.minimumHeight())
+            self.file_field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             folder = QUrl.fromLocalFile(str(file.parent))
             self.folder_button.clicked.connect(lambda: QDesktopServices.openUrl(folder))
         self.finish_layout()
+        self.setFixedWidth(theme.wide(520))
+        self.fit_height()

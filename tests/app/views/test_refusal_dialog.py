@@ -1,10 +1,20 @@
 from __future__ import annotations
 
-import pytest
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QDesktopServices
+from pathlib import Path
 
+import pytest
+from PySide6.QtCore import QObject, QRect, Qt, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication
+
+from app.settings import Look
+from app.theme import Theme
+from app.views.controls import Label
 from app.views.refusal_dialog import RefusalDialog
+
+LONG = (
+    f"Loquat cannot keep its files in /home/somebody/{'a' * 200}/with a rather long name/data: Read-only file system."
+)
 
 
 class Opened(QObject):
@@ -44,3 +54,27 @@ def test_without_a_file_there_is_nothing_to_show(qtbot, theme):
     qtbot.addWidget(dialog)
     dialog.show()
     assert not dialog.folder_button.isVisible()
+
+
+@pytest.mark.parametrize("text_size", [100, 150])
+@pytest.mark.parametrize("sentence", ["Loquat is running already.", LONG])
+@pytest.mark.parametrize("named", [False, True])
+def test_every_word_is_seen_at_any_size(qtbot, theme, text_size, sentence, named):
+    larger = Theme(QApplication.instance(), "light", Look(text_size=text_size))
+    dialog = RefusalDialog(larger, sentence, Path("/home/somebody/conversations.sqlite3") if named else None)
+    qtbot.addWidget(dialog)
+    try:
+        dialog.show()
+        qtbot.waitExposed(dialog)
+        parts = [part for part in dialog.findChildren(Label) if part.isVisible()]
+        for part in parts:
+            flags = int(Qt.TextFlag.TextWordWrap) if part.wordWrap() else 0
+            needed = part.fontMetrics().boundingRect(QRect(0, 0, part.width(), 10_000), flags, part.text())
+            assert needed.width() <= part.width() and needed.height() <= part.height()
+        parts += [dialog.quit_button, *([dialog.folder_button, dialog.file_field] if named else [])]
+        places = [QRect(part.mapTo(dialog, part.rect().topLeft()), part.size()) for part in parts]
+        assert all(dialog.rect().contains(place) for place in places)
+        assert not any(a.intersects(b) for number, a in enumerate(places) for b in places[:number])
+        assert dialog.sentence == sentence
+    finally:
+        theme.refresh()
