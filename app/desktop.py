@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import threading
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -43,7 +42,6 @@ from app.update_check import UpdateCheck
 from app.views.main_window import MainWindow
 from app.views.refusal_dialog import RefusalDialog
 from engine import EngineConfig, Paths, Worker, default_paths
-from engine.events import COMPILER
 from engine.explain.version import program_version
 from engine.remote.servers import FILE as SERVERS
 
@@ -119,7 +117,7 @@ class Desktop:
         self.first_model.offered.connect(self.window.start_page.show_offer)
         self.presence.link_activated.connect(self.conductor.dialogs.show_link)
         self.conductor.quick_ask_requested.connect(self.presence.toggle_quick_ask)
-        self.conductor.quit_requested.connect(self._app.quit)
+        self.conductor.quit_requested.connect(self.quit)
 
     def _setting_changed(self, name: str) -> None:
         """Take over what every word or size depends on; the window is made anew when the dialog's own event is over."""
@@ -168,6 +166,12 @@ class Desktop:
 
     def _show_page(self, address: str) -> None:
         self.conductor.dialogs.show_link(address)
+
+    def quit(self) -> None:
+        """End the program: the window first, so that Qt does not draw what it had begun on a surface that is gone."""
+        self.settings.set("window_geometry", self.window.geometry_to_keep())
+        self.window.hide()
+        QTimer.singleShot(0, self._app.quit)
 
     def show_crash(self, report: CrashReport) -> None:
         """Show a fault in the program over the window of now."""
@@ -281,7 +285,7 @@ def _run_first(
     desktop.chats.bug_found.connect(guard.engine_bug)
     instance.activated.connect(lambda later: _activate(desktop, later))
     signals = TerminalSignals()
-    signals.asked_to_quit.connect(app.quit)
+    signals.asked_to_quit.connect(desktop.quit)
     guard.install()
     try:
         desktop.show(options.model, options.new)
@@ -294,19 +298,13 @@ def _run_first(
         ended = desktop.close()
         guard.uninstall()
         signals.close()
-    if not ended or _compiling():
-        # A step that cannot be interrupted, such as compiling, must not hold up the end; all is saved. Nor may what it
-        # works with be taken down under it: LLVM ends the process with an assertion then.
+    if not ended:
+        # A step of the worker that cannot be interrupted, such as an import, must not hold up the end; all is saved.
         log.info("the engine did not end in time")
         instance.release()
         logging.shutdown()
         os._exit(code)
     return code
-
-
-def _compiling() -> bool:
-    """Whether kernels are being compiled, on a thread that nobody waits for."""
-    return any(thread.name == COMPILER for thread in threading.enumerate())
 
 
 def _activate(desktop: Desktop, arguments: list[str]) -> None:

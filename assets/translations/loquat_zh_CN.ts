@@ -2400,6 +2400,10 @@
         <translation>非常多语言的流畅写作和翻译；不读图片。</translation>
     </message>
     <message>
+        <source>HF_ENDPOINT is no http address; let it begin with https://, or remove it from the environment.</source>
+        <translation>HF_ENDPOINT 不是 http 地址；请让它以 https:// 开头，或从环境变量中删除它。</translation>
+    </message>
+    <message>
         <source>Hard reasoning, mathematics and science in English, for a machine with 16 GB or more.</source>
         <translation>英语的高难度推理、数学和科学，需要 16 GB 以上内存。</translation>
     </message>
@@ -2438,6 +2442,10 @@
     <message>
         <source>Mathematics, code and tools by thinking first; strong for its size.</source>
         <translation>先思考再解数学、写代码、用工具；在同等大小中很强。</translation>
+    </message>
+    <message>
+        <source>Measuring what this machine can do, once; that takes some seconds.</source>
+        <translation>正在测量这台机器的性能，仅此一次，需要几秒钟。</translation>
     </message>
     <message>
         <source>Measuring what {0} says of a text</source>
@@ -2520,6 +2528,10 @@
         <translation>在最小的电脑上改写英文和写简短摘要。</translation>
     </message>
     <message>
+        <source>Say which model is wanted: a name from `loquat models catalogue`, or OWNER/NAME for another on the hub.</source>
+        <translation>请说明需要哪个模型：`loquat models catalogue` 中的名称，或用 OWNER/NAME 指定模型站上的其他模型。</translation>
+    </message>
+    <message>
         <source>Short English texts and summaries, with little memory for long chats.</source>
         <translation>简短的英语文本和摘要，长对话占内存少。</translation>
     </message>
@@ -2589,7 +2601,7 @@
     </message>
     <message>
         <source>The adapter {0} holds what is no number; get it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>适配器 {0} 含有不是数字的值；请重新获取。</translation>
     </message>
     <message>
         <source>The adapter {0} holds what is no number; switch it off or get it again.</source>
@@ -2597,7 +2609,7 @@
     </message>
     <message>
         <source>The adapter {0} is damaged ({1} has another shape); get it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>适配器 {0} 已损坏（{1} 的形状不对）；请重新获取。</translation>
     </message>
     <message>
         <source>The adapter {0} is damaged ({1}); get it again.</source>
@@ -2741,7 +2753,7 @@
     </message>
     <message>
         <source>The folder {0} holds no {1}, so it is no adapter; give the one that does.</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹 {0} 中没有 {1}，因此不是适配器；请给出正确的文件夹。</translation>
     </message>
     <message>
         <source>The folder {0} holds {1} GGUF models; give the file of one of them, for example {2}.</source>
@@ -2881,7 +2893,7 @@
     </message>
     <message>
         <source>The model&apos;s chat template reaches for a part of Python ({0}) that templates may not use; choose another model, or Loquat&apos;s plain template.</source>
-        <translation type="unfinished"></translation>
+        <translation>该模型的对话模板试图使用模板不得使用的 Python 内部功能（{0}）；请选择其他模型，或使用 Loquat 的简单模板。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template writes earlier messages differently now; another model may not.</source>
@@ -2926,6 +2938,10 @@
     <message>
         <source>The proxy does not let Loquat through to {0}; check the proxy&apos;s settings.</source>
         <translation>代理不允许 Loquat 连接 {0}；请检查代理设置。</translation>
+    </message>
+    <message>
+        <source>The proxy or the certificates that the environment names cannot be used; look at HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE.</source>
+        <translation>环境变量中指定的代理或证书无法使用；请检查 HTTPS_PROXY、ALL_PROXY 和 SSL_CERT_FILE。</translation>
     </message>
     <message>
         <source>The quantised weights in {0} do not fit each other ({1}); get the model again.</source>
@@ -3181,7 +3197,7 @@
     </message>
     <message>
         <source>This adapter is there already, as {0}, and is switched {1}.</source>
-        <translation type="unfinished"></translation>
+        <translation>这个适配器已经存在，名为 {0}，当前状态：{1}。</translation>
     </message>
     <message>
         <source>This chat has {0} tokens, but the model can hold {1}; shorten the message or start a new chat.</source>
@@ -3214,6 +3230,14 @@
     <message>
         <source>This model has weights too large to be compressed.</source>
         <translation>此模型的权重过大，无法压缩。</translation>
+    </message>
+    <message>
+        <source>{0} is a download of {1} and takes up to {2} of disk, under the licence {3}</source>
+        <translation>{0} 需下载 {1}，最多占用 {2} 磁盘空间，许可证为 {3}</translation>
+    </message>
+    <message>
+        <source>{0} is a download of {1} and takes up to {2} of disk; its page tells no licence</source>
+        <translation>{0} 需下载 {1}，最多占用 {2} 磁盘空间；其页面未注明许可证</translation>
     </message>
     <message>
         <source>{0}, which came with Loquat, is damaged; download it, or install Loquat again.</source>
@@ -3762,14 +3786,6 @@
     <message>
         <source>{0} chats of {1} tokens ({2})</source>
         <translation>{0} 个各 {1} 词元的对话（{2}）</translation>
-    </message>
-    <message>
-        <source>{0} comes in {1} files, under the licence {2}</source>
-        <translation>{0} 共 {1} 个文件，许可证为 {2}</translation>
-    </message>
-    <message>
-        <source>{0} comes in {1} files; its page tells no licence</source>
-        <translation>{0} 共 {1} 个文件；其页面没有说明许可证</translation>
     </message>
     <message>
         <source>{0} comes under {1}; read it at {2}, and if you accept it, get the model once more with --accept-licence.</source>
@@ -5977,6 +5993,10 @@ They stay on this machine.</source>
     <message>
         <source>Chats cannot be read from the disk. Please restart Loquat.</source>
         <translation>无法从磁盘读取对话。请重新启动 Loquat。</translation>
+    </message>
+    <message>
+        <source>The chats in {folder} were saved by another version of Loquat, or are damaged. Nothing was changed.</source>
+        <translation>{folder} 中的对话由另一个版本的 Loquat 保存，或已损坏。没有做任何改动。</translation>
     </message>
     <message>
         <source>The chats were closed before this was done.</source>
