@@ -10,6 +10,8 @@ from typing import Any
 from engine.cli_models.lines import add_json, follow, pausable, say, with_json
 from engine.cli_models.shown import count
 from engine.formats import WEIGHTS
+from engine.models.bundled import bundled_file
+from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.listing import listed
 from engine.models.progress import megabytes
 from engine.models.quality import read_quality
@@ -45,7 +47,7 @@ def _list(registry: Registry, options: argparse.Namespace) -> int:
         say({"models": [asdict(model) for model in listed(entries)], "elsewhere": list(elsewhere)})
         return 0
     if not entries and not elsewhere:
-        print("No models yet; the first chat fetches one, or: loquat models add FILE_OR_FOLDER")
+        print(f"No models yet; {_first()}, or: loquat models add FILE_OR_FOLDER")
         return 0
     rows = [("", "NAME", "PARAMETERS", "ON DISK", "ARCHITECTURE", "LABEL"), *map(_row, entries)]
     rows += [("", name, "-", "-", "-", "on a server") for name in elsewhere]
@@ -53,6 +55,13 @@ def _list(registry: Registry, options: argparse.Namespace) -> int:
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     return 0
+
+
+def _first() -> str:
+    """Where the first model comes from."""
+    if bundled_file(DEFAULT_MODEL) is None:
+        return "the first chat fetches one"
+    return f"{DEFAULT_MODEL.label} came with Loquat and is set up by the first chat, without a network"
 
 
 def _row(entry: ModelEntry) -> tuple[str, ...]:

@@ -82,3 +82,12 @@ def test_both_languages_have_the_same_pages_and_pictures() -> None:
     used = {name for page in english for name in re.findall(r"\]\(([^)]+\.png)\)", page.text)}
     assert used == {path.name for path in Path(PICTURES).glob("*.png")}, "no picture is shipped for nothing"
     assert HELP.is_dir()
+
+
+def test_what_troubleshooting_quotes_is_what_the_program_says() -> None:
+    (page,) = (page for page in read_pages(ENGLISH) if page.id == "troubleshooting")
+    quoted = [words for row in re.findall(r"^\|(.*?)\|", page.text, re.M) for words in re.findall(r'"(.+?)"', row)]
+    tree = HELP.parents[1]
+    program = "".join(file.read_text("utf-8") for part in ("app", "engine") for file in (tree / part).rglob("*.py"))
+    assert len(quoted) > 4
+    assert [words for words in quoted if words.lower() not in program.lower()] == []

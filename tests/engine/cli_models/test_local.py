@@ -12,6 +12,8 @@ import pytest
 
 from engine.cli_models import ready_model, run
 from engine.errors import ModelNotFound
+from engine.models.bundled import OVERRIDE
+from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.choices import AdapterChoice, ModelChoices, write_choices
 from engine.paths import Paths
 from engine.remote.servers import FILE, RemoteServer, servers_json
@@ -28,7 +30,20 @@ def gguf_file(tiny_model: TinyModel, tmp_path: Path) -> Path:
 
 def test_nothing_is_there_at_first(loquat_home: Paths, capsys: Output) -> None:
     assert run(["list"], loquat_home) == 0
-    assert capsys.readouterr().out.startswith("No models yet;")
+    assert capsys.readouterr().out.startswith("No models yet; the first chat fetches one, or: loquat models add ")
+
+
+def test_the_model_that_came_with_the_program_is_not_fetched(
+    loquat_home: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    file = tmp_path / Path(DEFAULT_MODEL.member).name
+    with file.open("wb") as sparse:
+        sparse.truncate(DEFAULT_MODEL.nbytes)
+    monkeypatch.setenv(OVERRIDE, str(tmp_path))
+    assert run(["list"], loquat_home) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"No models yet; {DEFAULT_MODEL.label} came with Loquat and is set up by the first chat")
+    assert "fetch" not in said
 
 
 def test_models_are_added_listed_chosen_and_removed(
