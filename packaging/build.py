@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from building import environment, freeze, icons, model, report, sbom, smoke, targets, tree
 from building.job import Job
 from building.project import DIST, lock_name, read_project, source_date
+from windows import version
 
 
 def main(arguments: list[str]) -> int:
@@ -43,6 +44,8 @@ def _program(options: argparse.Namespace) -> Job:
     tools = environment.make("tools", fresh=options.fresh)
     models = sorted(model.provide(python).glob("*.gguf"))
     drawn = icons.provide(python)
+    if sys.platform == "win32":
+        version.write(project)
     program = freeze.freeze(python, epoch)
     job = Job(program, project, epoch, drawn, tools)
     sbom.write(freeze.data_folder(program) / sbom.NAME, job, models, python)

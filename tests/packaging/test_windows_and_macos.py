@@ -13,7 +13,7 @@ import pytest
 from building.job import Job
 from building.project import Project
 from macos import dmg
-from windows import inno, inno_cuda
+from windows import inno, inno_cuda, version
 
 
 @pytest.fixture
@@ -124,3 +124,21 @@ def test_without_an_index_the_setup_program_for_gpus_is_not_made(job: Job, monke
     monkeypatch.delenv(inno_cuda.INDEX, raising=False)
     with pytest.raises(SystemExit, match="LOQUAT_CUDA_INDEX is not set"):
         inno_cuda.make(job)
+
+
+def test_the_version_of_the_windows_program_is_what_pyinstaller_reads(job: Job, tmp_path: Path) -> None:
+    text = version.write(job.project, tmp_path / "version.txt").read_text(encoding="utf-8")
+    names = (
+        "VSVersionInfo",
+        "FixedFileInfo",
+        "StringFileInfo",
+        "StringTable",
+        "StringStruct",
+        "VarFileInfo",
+        "VarStruct",
+    )
+    read = eval(text, {name: lambda *given, **named: (given, named) for name in names})  # noqa: S307 - as PyInstaller does
+    assert read[1]["ffi"][1]["filevers"] == (1, 2, 3, 0)
+    assert "'ProductVersion', '1.2.3'" in repr(read).replace('"', "'")
+    assert version.numbers("0.2.0rc1") == (0, 2, 0, 0)
+    assert version.numbers("7") == (7, 0, 0, 0)
