@@ -11,7 +11,9 @@ from building.project import BUILD, Project
 FILE: Final = BUILD / "version.txt"
 _ENGLISH: Final = ("040904B0", "[1033, 1200]")
 _TEXT: Final = """VSVersionInfo(
-  ffi=FixedFileInfo(filevers={numbers}, prodvers={numbers}, mask=0x3F, flags=0x0, OS=0x40004, fileType=0x1, subtype=0x0),
+  ffi=FixedFileInfo(
+    filevers={numbers}, prodvers={numbers}, mask=0x3F, flags=0x0, OS=0x40004, fileType=0x1, subtype=0x0
+  ),
   kids=[
     StringFileInfo([StringTable({table!r}, [
       StringStruct("CompanyName", "The Loquat project"),
