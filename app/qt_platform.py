@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QLibraryInfo
+
+from engine.system_libraries import cannot_open, loader_words
 
 _CHECKED: Final = frozenset({"xcb", "wayland", "offscreen"})  # any other is the person's own choice, and Qt's to judge
 
@@ -27,14 +30,14 @@ def trouble(environ: Mapping[str, str], folder: Path | None = None) -> str:
     names = platforms(environ)
     if not _CHECKED.issuperset(names):
         return ""
-    place = folder or Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath), "platforms")
+    place = folder or _folder()
     refusals = []
     for name in names:
         refused = _refusal(place / f"libq{name}.so")
         if not refused:
             return ""
         refusals.append(refused)
-    return f"The window cannot be opened: {refusals[-1]}. `loquat doctor` says what to do about it."
+    return cannot_open(refusals[-1])
 
 
 def platforms(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -45,9 +48,15 @@ def platforms(environ: Mapping[str, str]) -> tuple[str, ...]:
     return ("wayland", "xcb") if environ.get("WAYLAND_DISPLAY") else ("xcb",)
 
 
+def _folder() -> Path:
+    """Qt reads and writes paths in UTF-8, whatever the locale."""
+    plugins = QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)
+    return Path(os.fsdecode(plugins.encode("utf-8", "surrogateescape")), "platforms")
+
+
 def _refusal(plugin: Path) -> str:
     try:
         ctypes.CDLL(str(plugin))
     except OSError as error:
-        return str(error.__cause__ or error)  # PyInstaller's ctypes says nothing itself
+        return loader_words(error)
     return ""

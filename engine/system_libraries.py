@@ -79,6 +79,20 @@ def _loads(name: str) -> bool:
     return True
 
 
+def loader_words(error: ImportError | OSError) -> str:
+    """What the loader of libraries says, with the paths in it as people write them.
+
+    An import decodes its words by the locale, which without LANG knows ASCII alone, even in UTF-8 mode.
+    """
+    words = str(error.__cause__ or error)  # PyInstaller's ctypes says nothing itself
+    return words.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def cannot_open(words: str) -> str:
+    """What to tell a person who gets no window."""
+    return f"The window cannot be opened: {words}. `loquat doctor` says what to do about it."
+
+
 def distributions(os_release: str) -> list[str]:
     """The distribution's own id and those it is like, from the text of /etc/os-release, nearest first."""
     fields = dict(line.split("=", 1) for line in os_release.splitlines() if "=" in line)

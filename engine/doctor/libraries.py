@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from engine.doctor.program import Installation
 from engine.doctor.report import Finding, Part
-from engine.system_libraries import install_command, is_root, missing, os_release
+from engine.system_libraries import install_command, is_root, loader_words, missing, os_release
 
 _MODULES: Final = ("QtCore", "QtGui", "QtWidgets", "QtNetwork", "QtSvg")
 _PACKAGE: Final = "PySide6-Essentials"
@@ -38,7 +38,7 @@ def look_at_libraries() -> dict[str, Any]:
         try:
             ctypes.CDLL(str(file))
         except OSError as error:
-            refused.append([file.name, str(error.__cause__ or error)])  # PyInstaller's ctypes says nothing itself
+            refused.append([file.name, loader_words(error)])
     return {"qt": str(folder), "system": system, "refused": refused}
 
 

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QLibraryInfo
 
 from app import qt_platform
+from app.assets import ASSETS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt's plugins need nothing of the system")
 
@@ -33,6 +34,26 @@ def test_a_plugin_that_loads_is_no_trouble_and_one_that_does_not_is_told(tmp_pat
     assert qt_platform.trouble({"QT_QPA_PLATFORM": "offscreen"}) == ""
     assert qt_platform.trouble({"QT_QPA_PLATFORM": "vnc"}, tmp_path) == ""
     assert qt_platform.trouble({"QT_QPA_PLATFORM_PLUGIN_PATH": "/x"}, tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    "environ", [{}, {"LC_ALL": "C", "PYTHONUTF8": "1"}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}]
+)
+def test_a_path_is_readable_without_a_language(tmp_path, environ):
+    folder = tmp_path / "Mes programmes \u00e9 \u4e2d\u6587"
+    folder.mkdir()
+    (folder / "libqxcb.so").touch()
+    code = "import sys; from pathlib import Path; from app.qt_platform import trouble\n"
+    code += "print(trouble({}, Path(sys.argv[1])), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)],
+        env={name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ} | environ,
+        cwd=ASSETS.parent,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stderr.startswith(f"The window cannot be opened: {folder / 'libqxcb.so'}: file too short. ")
 
 
 def test_one_plugin_that_loads_is_enough(tmp_path):

@@ -95,6 +95,20 @@ def test_a_file_of_qt_that_is_missing_or_damaged_is_named_with_the_command(own_q
     assert "-m pip install --force-reinstall --no-deps PySide6-Essentials==" in finding.command
 
 
+@linux
+def test_a_damaged_library_beside_qt_is_told_without_a_language(own_qt: Path, tmp_path: Path) -> None:
+    """As in an installed program, whose folder has a name that the C locale cannot spell."""
+    inside = tmp_path / "\u00e9 \u4e2d" / "_internal"
+    inside.parent.mkdir()
+    own_qt.parent.rename(inside)
+    (inside / "libxcb-cursor.so.0").touch()
+    spoken = {"LC_ALL": "C", "PYTHONUTF8": "1"}  # as PyInstaller starts Python without a language
+    found = look_at("libraries", PYTHONPATH=str(inside), QT_QPA_PLATFORM="xcb", LD_LIBRARY_PATH=str(inside), **spoken)
+    assert found["refused"] == [["libqxcb.so", f"{inside / 'libxcb-cursor.so.0'}: file too short"]]
+    (finding,) = libraries_part(found, CHECKOUT, "ID=debian\n").findings
+    assert finding.sentence.startswith("Files that came with Loquat are missing or damaged: libxcb-cursor.so.0;")
+
+
 @pytest.fixture
 def without_qt(tmp_path: Path) -> str:
     """A folder from which Python learns to find no package of that name, as if it had never been installed."""
