@@ -55,7 +55,6 @@ def examine(paths: Paths) -> tuple[Part, ...]:
         compute.memory_part(int(memory.total), int(memory.available)),
         places.places_part(places.look_at_places(paths)),
         chats.chats_part(chats.schema_version(paths.database)),
-        chats.chats_part(chats.schema_version(paths.database)),
         _models(paths),
         places.keyring_part(found["keyring"], portable_folder() is not None),
     )

@@ -12,8 +12,10 @@ import pytest
 
 from app.migrations import STEPS
 from app.store import Store
+from engine.cli_doctor import examine
 from engine.doctor.chats import KNOWN, chats_part, schema_version
 from engine.doctor.report import is_well
+from engine.paths import Paths
 
 # A program that is killed while a change is in the log alone.
 KILLED = """
@@ -64,3 +66,15 @@ def test_what_is_no_database_is_no_finding_of_this(tmp_path: Path, content: byte
     assert schema_version(tmp_path / "chats") is None
     assert schema_version(tmp_path / "nowhere") is None
     assert is_well((chats_part(None),))
+
+
+def test_the_report_tells_of_each_thing_once(loquat_home: Paths) -> None:
+    loquat_home.data.mkdir(parents=True)
+    Store(loquat_home.database).close()
+    db = sqlite3.connect(loquat_home.database)
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    parts = examine(loquat_home)
+    names = [part.name for part in parts]
+    assert len(set(names)) == len(names)
+    assert sum("newer version" in finding.sentence for part in parts for finding in part.findings) == 1
