@@ -20,6 +20,7 @@ from engine.events import COMPILER
 from engine.offline import stay_offline
 from engine.own_command import free_children
 from engine.paths import default_paths
+from engine.system_libraries import cannot_open, loader_words
 
 ERROR_EXIT: Final = 2
 DISTRIBUTION: Final = "loquat-chat"
@@ -54,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             from app.desktop import run  # noqa: PLC0415 - Qt from here on
     except ImportError as error:
-        return _refuse(f"The window cannot be opened: {error}. `loquat doctor` says what to do about it.")
+        return _refuse(cannot_open(loader_words(error)))
     return run(arguments)
 
 

@@ -5996,7 +5996,7 @@ They stay on this machine.</source>
     </message>
     <message>
         <source>The chats in {folder} were saved by another version of Loquat, or are damaged. Nothing was changed.</source>
-        <translation>{folder} 中的对话由另一个版本的 Loquat 保存，或已损坏。没有做任何改动。</translation>
+        <translation>{folder} 中的对话由另一版本的 Loquat 保存，或者已损坏。没有任何改动。</translation>
     </message>
     <message>
         <source>The chats were closed before this was done.</source>
