@@ -6,6 +6,8 @@ import json
 from random import Random
 from typing import Any
 
+from tests.fuzz.mutate_bytes import mutate_bytes
+
 VALUES: tuple[Any, ...] = (
     *(0, 1, -1, 2, 3, 7, 64, 100, 1000, 9_999, 10**6, 10**9, 10**12, 2**31, 2**53, 2**63, 2**64, 10**30, 10**400),
     *(0.5, 64.0, 64.5, -0.0, 1e-320, 1e30, 1e308, float("nan"), float("inf"), -float("inf"), True, False, None),
@@ -55,8 +57,13 @@ def _change(config: Any, random: Random) -> None:
 
 
 def mutate_config(data: bytes, random: Random) -> bytes:
-    """One to three changes to a config.json."""
-    config = json.loads(data)
-    for _ in range(random.choice((1, 1, 2, 3))):
-        _change(config, random)
-    return json.dumps(config).encode()
+    """One to three changes to a config.json; one to its bytes where an earlier change left no JSON object of it."""
+    try:
+        config = json.loads(data)
+        if not isinstance(config, dict) or not config:
+            return mutate_bytes(data, random)
+        for _ in range(random.choice((1, 1, 2, 3))):
+            _change(config, random)
+        return json.dumps(config).encode()
+    except (ValueError, RecursionError):  # no JSON; or a part was put into itself
+        return mutate_bytes(data, random)

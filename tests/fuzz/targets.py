@@ -94,13 +94,20 @@ def read_config(path: Path) -> None:
     """The import of a folder with such a config.json, beside weights and a tokenizer of the architecture it names."""
     from engine.models.import_folder import import_folder
 
-    said = json.loads(path.read_bytes()) if path.is_file() else {}
-    named = said.get("model_type")
-    source = path.parent / (named if named in CONFIGURED else CONFIGURED[0])
+    source = path.parent / _configured(path)
     (source / "config.json").write_bytes(path.read_bytes())
     with TemporaryDirectory(dir=path.parent) as folder:
         for _ in import_folder(source, Path(folder), "fuzzed", RequestHandle("fuzz"), weights="int8"):
             pass
+
+
+def _configured(path: Path) -> str:
+    """The architecture that a config.json names, as far as it can be read; the first where it names none of ours."""
+    try:
+        named = json.loads(path.read_bytes()).get("model_type")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        named = None
+    return next((name for name in CONFIGURED if name == named), CONFIGURED[0])
 
 
 def config_seeds(folder: Path) -> list[bytes]:
