@@ -29,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from building.tree import files_of
 
 SUITE: Final = "bookworm"
-MIRROR: Final = "http://deb.debian.org/debian"
 PERSON: Final = "person"
 UID: Final = 1000
 WINDOW_S: Final = 60
@@ -112,7 +111,7 @@ def clean_root(work: Path, package: Path) -> Root:
     pristine = work / "pristine"
     if not (pristine / "complete").exists():
         shutil.rmtree(pristine, ignore_errors=True)
-        subprocess.run(["debootstrap", "--variant=minbase", SUITE, str(pristine), MIRROR], check=True)
+        subprocess.run(["debootstrap", "--variant=minbase", SUITE, str(pristine)], check=True)
         (pristine / "complete").touch()
     root = Root(work / "root")
     shutil.rmtree(root.folder, ignore_errors=True)
