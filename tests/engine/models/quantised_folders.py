@@ -17,6 +17,11 @@ import torch
 from bitsandbytes import functional as bnb
 from safetensors.torch import load_file, save_file
 
+from engine.chat import RequestHandle
+from engine.models.import_folder import import_folder
+from engine.models.model_folder import Imported
+from tests.engine.models.gguf_files import finish
+
 LINEARS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # which output is in which four bits of a word, the lowest first
 
@@ -236,3 +241,9 @@ SCHEMES: dict[str, Callable[[Path], Made]] = {
     "compressed-tensors, 8 bits": lambda source: compressed(source, bits=8),
     "compressed-tensors, int8": lambda source: compressed(source, bits=8, packed=False),
 }
+
+
+def run_import(folder: Path, target: Path, weights: str = "") -> Imported:
+    """Import a folder, to its end."""
+    target.mkdir()
+    return finish(import_folder(folder, target, "Tiny", RequestHandle("test"), weights=weights))
