@@ -61,7 +61,7 @@ def test_what_is_left_behind_fails_the_test_that_left_it(tmp_path: Path) -> None
     (tmp_path / "test_untidy.py").write_text(UNTIDY)
     command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(tmp_path)]
     command += ["-p", "tests.conftest", "-p", "no:cacheprovider", "-q", str(tmp_path / "test_untidy.py")]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
     blamed = set(re.findall(r"^(?:ERROR|FAILED) .*::(\w+)", done.stdout, re.MULTILINE))
     assert blamed == {
