@@ -100,7 +100,7 @@ def _dist_info(project: Project) -> str:
 def _assets(root: Path) -> list[tuple[str, str]]:
     """Everything in assets/ but the pictures of the README and the sources of translations."""
     files = [path for path in sorted((root / "assets").rglob("*")) if path.is_file()]
-    wanted = [path for path in files if path.suffix != ".ts" and path.parent != root / "assets"]
+    wanted = [path for path in files if path.suffix != ".ts" and not path.match("assets/screenshot-*.png")]
     return [(str(path), str(path.parent.relative_to(root))) for path in wanted]
 
 

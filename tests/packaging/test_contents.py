@@ -30,6 +30,14 @@ def test_every_asset_but_the_pictures_of_the_readme_goes_to_its_place(plan: cont
     assert not [path for path in placed if path.endswith(".ts") or "screenshot" in path]
 
 
+def test_a_build_that_is_told_where_new_versions_are_announced_brings_that_along(tmp_path: Path) -> None:
+    """As packaging/release/updates.sh leaves it, and app/declarations.py reads it."""
+    for name in ("updates.json", "screenshot-light.png"):
+        (tmp_path / "assets" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "assets" / name).touch()
+    assert contents._assets(tmp_path) == [(str(tmp_path / "assets" / "updates.json"), "assets")]
+
+
 def test_the_program_can_ask_for_its_own_version(plan: contents.Plan, tmp_path: Path) -> None:
     source, folder = next(entry for entry in plan.datas if entry[1].endswith(".dist-info"))
     assert folder == f"loquat_chat-{read_project().version}.dist-info"
@@ -49,6 +57,7 @@ def test_packages_that_the_code_imports_bring_their_data(plan: contents.Plan) ->
         "mdit_py_plugins",
         "openai",
         "sentencepiece",
+        "shiboken6",
         "tokenizers",
     }
     bare = set()
