@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import os
 import re
@@ -74,10 +75,16 @@ def start() -> NoReturn:
 
 
 def _give_streams() -> None:
-    """Give a program without a terminal, as Windows starts one, somewhere to print to: nowhere."""
+    """Give a program without a terminal, as Windows starts one, somewhere to print to: nowhere.
+
+    What the encoding of a pipe lacks, as Windows' code pages do most letters, is spelled rather than a crash.
+    """
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the program
+        elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _wait_passively(environment: MutableMapping[str, str]) -> None:

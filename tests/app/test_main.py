@@ -51,6 +51,19 @@ def test_where_a_window_can_open(platform, environment, there):
     assert _has_display(platform, environment) is there
 
 
+def test_letters_that_the_encoding_of_a_pipe_lacks_are_spelled():
+    """Windows' code pages lack most letters."""
+    code = "from app.__main__ import _give_streams; _give_streams(); print('a \u679d b')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "a \\u679d b\n"), done.stderr
+
+
 @pytest.mark.parametrize("chosen", ["OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT"])
 def test_threads_of_torch_wait_passively_unless_the_person_chose_otherwise(chosen):
     environment = {"HOME": "h"}
