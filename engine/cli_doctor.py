@@ -11,6 +11,7 @@ from typing import Any, Final
 import psutil
 
 from engine.cli_args import Parser
+from engine.cuda_pack import read_source, unpacked_version
 from engine.doctor import chats, children, compute, libraries, places, program
 from engine.doctor.report import Part, as_json, as_text, is_well, without_home
 from engine.kernels.cache_folder import kept, kernels_root
@@ -51,7 +52,9 @@ def examine(paths: Paths) -> tuple[Part, ...]:
     return (
         program.program_part(how),
         libraries.libraries_part(found["libraries"], how),
-        compute.device_part(found["device"], nvidia_cards(), nvidia_driver(), _compiled(paths)),
+        compute.device_part(
+            found["device"], nvidia_cards(), nvidia_driver(), _compiled(paths), fetchable=_fetchable(paths)
+        ),
         compute.memory_part(int(memory.total), int(memory.available)),
         places.places_part(places.look_at_places(paths)),
         chats.chats_part(chats.schema_version(paths.database)),
@@ -66,6 +69,12 @@ def _compiled(paths: Paths) -> bool:
         return kept(kernels_root(paths.cache))
     except PackageNotFoundError:  # Numba itself is missing, which is told
         return False
+
+
+def _fetchable(paths: Paths) -> bool:
+    """Whether torch for NVIDIA GPUs can be had for this installation, and is not there yet."""
+    source = read_source()
+    return source is not None and unpacked_version(paths) != source.version
 
 
 def _models(paths: Paths) -> Part:

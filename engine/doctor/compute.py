@@ -31,7 +31,7 @@ def look_at_device() -> dict[str, Any]:
     }
 
 
-def device_part(found: Mapping[str, Any], cards: int, driver: bool, compiled: bool) -> Part:
+def device_part(found: Mapping[str, Any], cards: int, driver: bool, compiled: bool, *, fetchable: bool = False) -> Part:
     """Which device answers.
 
     Args:
@@ -39,6 +39,7 @@ def device_part(found: Mapping[str, Any], cards: int, driver: bool, compiled: bo
         cards: How many NVIDIA GPUs there are.
         driver: Whether their driver's library can be loaded.
         compiled: Whether the kernels of this version are kept on the disk.
+        fetchable: Whether torch for NVIDIA GPUs can be had for this installation, and is not there yet.
     """
     if "failed" in found:
         sentence = (
@@ -49,7 +50,7 @@ def device_part(found: Mapping[str, Any], cards: int, driver: bool, compiled: bo
     if found["device"] == "cpu":
         lines.append(_kernel_line(found, compiled))
     values = {**found, "nvidia_cards": cards, "nvidia_driver": driver, "kernels_compiled": compiled}
-    return Part("device", tuple(lines), values, tuple(_device_findings(found, cards, driver)))
+    return Part("device", tuple(lines), values, tuple(_device_findings(found, cards, driver, fetchable)))
 
 
 def memory_part(total: int, available: int) -> Part:
@@ -60,7 +61,7 @@ def memory_part(total: int, available: int) -> Part:
     return Part("memory", (line,), {"total": total, "available": available}, findings)
 
 
-def _device_findings(found: Mapping[str, Any], cards: int, driver: bool) -> Iterator[Finding]:
+def _device_findings(found: Mapping[str, Any], cards: int, driver: bool, fetchable: bool) -> Iterator[Finding]:
     if found["missing"]:
         yield Finding(
             f"This processor lacks {', '.join(found['missing'])}, so answers are computed by torch and come slower.",
@@ -68,6 +69,9 @@ def _device_findings(found: Mapping[str, Any], cards: int, driver: bool) -> Iter
         )
     if found["cuda_build"] and not found["cuda"]:
         yield _without_cuda(cards, driver)
+    elif fetchable and driver:
+        sentence = "There is an NVIDIA GPU; the window offers to fetch what uses it, and so does `loquat cuda install`."
+        yield Finding(sentence, wrong=False)
     elif cards and not found["cuda_build"]:
         sentence = "There is an NVIDIA GPU, but this build of Loquat computes on the processor; the CUDA build uses it."
         yield Finding(sentence, wrong=False)

@@ -30,10 +30,10 @@ def look_at_libraries() -> dict[str, Any]:
     system = missing(os.environ)
     if folder is None:
         return {"qt": "", "system": system, "refused": []}
-    libraries = [*folder.rglob("*.so*"), *folder.parent.glob("libQt6*.so*")]  # the latter in a frozen program
-    refused = [[file.name, "cut off"] for file in sorted(libraries) if _is_cut_off(file)]
+    refused = [[file.name, "cut off"] for file in _cut_off(folder)]
     if refused:  # which would crash the loader
         return {"qt": str(folder), "system": system, "refused": refused}
+    _tell_loader(folder)
     for file in _files(folder, os.environ):
         try:
             ctypes.CDLL(str(file))
@@ -101,6 +101,21 @@ def _files(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
         yield next(iter(sorted(folder.glob(f"{module}.*.so")) + sorted(folder.glob(f"{module}*.pyd"))), folder / module)
     if sys.platform == "linux":
         yield from (_plugins(folder) / f"lib{name}.so" for name in _platforms(environ))
+
+
+def _tell_loader(folder: Path) -> None:
+    """Tell the loader of Windows where Qt's libraries lie, as PySide6 does when it is imported."""
+    if sys.platform == "win32":
+        for place in (folder, folder.parent / "shiboken6"):
+            if place.is_dir():
+                os.add_dll_directory(str(place))
+
+
+def _cut_off(folder: Path) -> Iterator[Path]:
+    """Qt's libraries that are not whole; on Linux alone, since those of other systems are told by their loaders."""
+    if sys.platform == "linux":
+        libraries = [*folder.rglob("*.so*"), *folder.parent.glob("libQt6*.so*")]  # the latter in a frozen program
+        yield from (file for file in sorted(libraries) if _is_cut_off(file))
 
 
 def _is_cut_off(file: Path) -> bool:

@@ -32,14 +32,14 @@ class Place:
         name: As `Paths` has it.
         folder: Where.
         nbytes: Of the files in it; 0 where there is none yet.
-        free: Bytes free on its disk.
+        free: Bytes free on its disk; None where that cannot be found out.
         refused: Why nothing can be written there; empty if something can.
     """
 
     name: str
     folder: Path
     nbytes: int
-    free: int
+    free: int | None
     refused: str
 
 
@@ -52,7 +52,8 @@ def look_at_places(paths: Paths) -> tuple[Place, ...]:
 def places_part(places: Sequence[Place]) -> Part:
     """The folders, their sizes, and whether they can be written."""
     lines = [f"{place.name:<8}{place.folder}, {megabytes(place.nbytes)}{_said(place)}" for place in places]
-    lines.append(f"free on the disk of {places[0].name}: {megabytes(places[0].free)}")
+    if places[0].free is not None:
+        lines.append(f"free on the disk of {places[0].name}: {megabytes(places[0].free)}")
     values = {
         place.name: {
             "folder": str(place.folder),
@@ -111,9 +112,14 @@ def keyring_part(found: Mapping[str, Any], portable: bool) -> Part:
 
 
 def _look_at(name: str, folder: Path) -> Place:
-    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    size = folder_bytes(folder) if folder.is_dir() else 0
-    return Place(name, folder, size, shutil.disk_usage(there).free, _refusal(folder, there))
+    try:
+        there = next((parent for parent in (folder, *folder.parents) if parent.exists()), None)
+        if there is None:  # a drive of Windows that is gone
+            return Place(name, folder, 0, None, f"there is no {folder.anchor}")
+        size = folder_bytes(folder) if folder.is_dir() else 0
+        return Place(name, folder, size, shutil.disk_usage(there).free, _refusal(folder, there))
+    except OSError as error:  # somebody else's folder, into which one may not even look
+        return Place(name, folder, 0, None, error.strerror or type(error).__name__)
 
 
 def _refusal(folder: Path, there: Path) -> str:
@@ -139,7 +145,7 @@ def _findings(places: Sequence[Place]) -> Iterator[Finding]:
             yield Finding(sentence)
     little: dict[int, Place] = {}
     for place in places:
-        if place.free < FIRST_MODEL and not place.refused:
+        if place.free is not None and place.free < FIRST_MODEL and not place.refused:
             little.setdefault(place.free, place)  # each disk once, by what matters most on it
     for free, place in little.items():
         sentence = (

@@ -112,6 +112,16 @@ def flush_to_disk(path: Path) -> None:
 
 
 def folder_bytes(folder: Path, shared: bool = True) -> int:
-    """Size of all files in a folder; without `shared` only of those that no other place on the disk holds."""
-    stats = [path.lstat() for path in folder.rglob("*") if path.is_file()]
-    return sum(stat.st_size for stat in stats if shared or stat.st_nlink == 1)
+    """Size of all files in a folder; without `shared` only of those that no other place on the disk holds.
+
+    What goes away meanwhile, and what may not be looked at, counts nothing.
+    """
+    found = (_file_stat(Path(here, name)) for here, _, names in os.walk(folder) for name in names)
+    return sum(stat.st_size for stat in found if stat is not None and (shared or stat.st_nlink == 1))
+
+
+def _file_stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat() if path.is_file() else None
+    except OSError:
+        return None

@@ -14,6 +14,7 @@ import pytest
 import shiboken6
 
 from engine.cli_doctor import _models as models_part_of
+from engine.doctor import libraries
 from engine.doctor.libraries import libraries_part
 from engine.doctor.places import look_at_places, places_part
 from engine.doctor.program import Installation
@@ -110,6 +111,34 @@ def test_a_damaged_library_beside_qt_is_told_without_a_language(own_qt: Path, tm
 
 
 @pytest.fixture
+def other_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of Qt as other systems have it, whose files are no ELF."""
+    folder = tmp_path / "PySide6"
+    for place in (folder, tmp_path / "shiboken6"):
+        place.mkdir()
+    (folder / "QtCore.abi3.so").write_bytes(b"\xcf\xfa\xed\xfe" + bytes(100))
+    monkeypatch.setattr(libraries, "_folder", lambda package: tmp_path / package)
+    return folder
+
+
+def test_libraries_of_macos_are_not_taken_for_damaged_ones_of_linux(
+    other_system: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert not [why for _, why in libraries.look_at_libraries()["refused"] if why == "cut off"]
+
+
+def test_the_loader_of_windows_is_told_where_qts_libraries_lie(
+    other_system: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(os, "add_dll_directory", told.append, raising=False)
+    libraries.look_at_libraries()
+    assert told == [str(other_system), str(other_system.parent / "shiboken6")]
+
+
+@pytest.fixture
 def without_qt(tmp_path: Path) -> str:
     """A folder from which Python learns to find no package of that name, as if it had never been installed."""
     hook = "import sys\nclass Hide:\n    def find_spec(self, name, path=None, target=None):\n"
@@ -160,6 +189,48 @@ def test_folders_that_cannot_be_written_are_named(loquat_home: Paths) -> None:
     assert "cannot be written" in finding.sentence and "chats cannot be kept" in finding.sentence
     assert not part.values["data"]["writable"] and part.values["cache"]["writable"]
     assert list(loquat_home.cache.iterdir()) == []
+
+
+def test_a_folder_into_which_one_may_not_look_is_a_finding(loquat_home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For root no folder is closed, so that the system is told to refuse."""
+    exists = Path.exists
+
+    def refused(path: Path) -> bool:
+        if path == loquat_home.data:
+            raise PermissionError(13, "Permission denied")
+        return exists(path)
+
+    monkeypatch.setattr(Path, "exists", refused)
+    part = places_part(look_at_places(loquat_home))
+    (finding,) = part.findings
+    assert f"{loquat_home.data} cannot be written (Permission denied)" in finding.sentence
+    assert part.values["data"] == {"folder": str(loquat_home.data), "bytes": 0, "writable": False, "free": None}
+    assert not any("free on the disk" in line for line in part.lines)
+
+
+def test_a_file_that_goes_away_meanwhile_does_not_matter(loquat_home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open window saves caches, whose files come and go."""
+    loquat_home.cache.mkdir(parents=True)
+    for name in ("kept", "gone"):
+        (loquat_home.cache / name).write_bytes(b"1234567")
+    is_file = Path.is_file
+
+    def gone_after_a_look(path: Path) -> bool:
+        there = is_file(path)
+        if path.name == "gone":
+            path.unlink(missing_ok=True)
+        return there
+
+    monkeypatch.setattr(Path, "is_file", gone_after_a_look)
+    assert places_part(look_at_places(loquat_home)).values["cache"]["bytes"] == 7
+
+
+def test_a_drive_that_is_gone_is_a_finding(loquat_home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of Windows: of a path there nothing may exist, not even its beginning."""
+    monkeypatch.setattr(Path, "exists", lambda path: not path.is_relative_to(loquat_home.data.anchor))
+    findings = places_part(look_at_places(loquat_home)).findings
+    assert all(f"(there is no {loquat_home.data.anchor})" in finding.sentence for finding in findings)
+    assert len(findings) == 4
 
 
 def test_a_model_of_a_newer_version_is_counted_and_its_name_not_told(loquat_home: Paths) -> None:

@@ -98,6 +98,8 @@ def test_a_look_that_crashed_is_a_finding() -> None:
     [
         (CPU, 0, False, "", False),
         (CPU, 1, True, "this build of Loquat computes on the processor", False),
+        (CPU | {"fetchable": True}, 0, True, "the window offers to fetch what uses it", False),
+        (CPU | {"fetchable": True}, 0, False, "", False),
         (CPU | {"cuda_build": "12.8"}, 0, False, "there is none here", False),
         (CPU | {"cuda_build": "12.8"}, 1, False, "its driver is not installed", True),
         (CPU | {"cuda_build": "12.8"}, 1, True, "may be too old", True),
@@ -108,7 +110,8 @@ def test_a_look_that_crashed_is_a_finding() -> None:
 def test_why_the_processor_answers_is_said(
     found: dict[str, Any], cards: int, driver: bool, said: str, wrong: bool
 ) -> None:
-    findings = device_part(found, cards, driver, compiled=True).findings
+    fetchable = bool(found.get("fetchable"))
+    findings = device_part(found, cards, driver, compiled=True, fetchable=fetchable).findings
     assert [said in finding.sentence for finding in findings] == ([True] if said else [])
     assert any(finding.wrong for finding in findings) is wrong
 
