@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +32,7 @@ SUITE: Final = "bookworm"
 PERSON: Final = "person"
 UID: Final = 1000
 WINDOW_S: Final = 60
-ANSWER_S: Final = 300
+MODEL_S: Final = 300
 # What dpkg itself notes of a package that came and went, and what the tests' own programs write.
 _NOTED: Final = (
     "var/lib/dpkg/",
@@ -148,18 +148,19 @@ def self_test(root: Root) -> dict[str, Any]:
 
 
 def window(root: Root, picture: Path) -> float:
-    """Open the window on a virtual screen and take a picture; returns the seconds until it was there.
+    """Open the window on a virtual screen and take a picture with the model ready; the seconds until it was there.
 
     Raises:
-        Failed: No window came.
+        Failed: No window came, or no model.
     """
     with _screen() as display:
         command = root.command("exec loquat --new", {"DISPLAY": display}, person=True)
         started = time.monotonic()
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as child:
             try:
-                seconds = _wait_for_window(display, child, started)
-                time.sleep(10)  # the model loads meanwhile; the picture shows the window at rest
+                wait_until(lambda: _has_window(display), child, WINDOW_S, "No window")
+                seconds = time.monotonic() - started
+                wait_until(lambda: _has_model(root), child, MODEL_S, "No model was ready")
                 subprocess.run(["import", "-display", display, "-window", "root", str(picture)], check=True)
             finally:
                 child.kill()  # unshare heeds nothing less; what it runs ends with it
@@ -191,6 +192,9 @@ def main(arguments: list[str]) -> int:
     options = _options(arguments)
     work, package = options.work.resolve(), options.package.resolve()
     work.mkdir(parents=True, exist_ok=True)
+    if not Path(_SCREENS).is_dir():  # no X server ran here yet; the clean root shares this place
+        Path(_SCREENS).mkdir()
+        Path(_SCREENS).chmod(0o1777)
     check_package(package)
     root = clean_root(work, package)
     before = root.listing()
@@ -221,18 +225,34 @@ def _screen() -> Iterator[str]:
             child.terminate()
 
 
-def _wait_for_window(display: str, child: subprocess.Popen[str], started: float) -> float:
-    search = ["xdotool", "search", "--onlyvisible", "--name", "Loquat"]
-    while time.monotonic() - started < WINDOW_S:
+def wait_until(condition: Callable[[], bool], child: subprocess.Popen[str], seconds: float, otherwise: str) -> None:
+    """Ask until it is so, while the program runs.
+
+    Raises:
+        Failed: It is not so in time, or the program ended.
+    """
+    end = time.monotonic() + seconds
+    while not condition():
         if child.poll() is not None:
             raise Failed(f"The program ended with {child.returncode}: {child.stderr.read() if child.stderr else ''}")
-        found = subprocess.run(
-            search, env={**os.environ, "DISPLAY": display}, capture_output=True, text=True, check=False
-        )
-        if found.stdout.strip():
-            return time.monotonic() - started
+        if time.monotonic() > end:
+            raise Failed(f"{otherwise} within {seconds:g} s.")
         time.sleep(0.05)
-    raise Failed(f"No window within {WINDOW_S} s.")
+
+
+def _has_window(display: str) -> bool:
+    search = ["xdotool", "search", "--onlyvisible", "--name", "Loquat"]
+    environment = {**os.environ, "DISPLAY": display}
+    return bool(subprocess.run(search, env=environment, capture_output=True, text=True, check=False).stdout.strip())
+
+
+def _has_model(root: Root) -> bool:
+    """Whether a model is ready, as the window shows: its name is then kept in the settings, for the next start."""
+    try:
+        text = (root.folder / "home" / PERSON / ".config" / "loquat" / "settings.json").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return bool(json.loads(text).get("last_model"))
 
 
 def _weight(folder: Path) -> int:
