@@ -35,6 +35,8 @@ def main(arguments: list[str]) -> int:
 
     folder = Path(arguments[0])
     file = folder / Path(DEFAULT_MODEL.member).name
+    for other in {*folder.glob("*.gguf")} - {file}:  # of an older default model: all that lies here is shipped
+        other.unlink()
     if file.is_file() and sha256(file) == DEFAULT_MODEL.sha256:
         return 0
     folder.mkdir(parents=True, exist_ok=True)

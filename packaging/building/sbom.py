@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 from collections.abc import Iterable
@@ -36,9 +37,10 @@ def write(target: Path, job: Job, models: Iterable[Path], python: Path) -> None:
         "1.6",
     ]
     command += ["--pyproject", str(ROOT / "pyproject.toml"), str(python)]
-    done = subprocess.run(
-        command, check=True, capture_output=True, text=True, env={"SOURCE_DATE_EPOCH": str(job.epoch)}
-    )
+    # Nothing else of this environment may leave a trace in the list; Windows starts no Python without SYSTEMROOT.
+    passed = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
+    environment = {**passed, "SOURCE_DATE_EPOCH": str(job.epoch)}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     listed = completed(json.loads(done.stdout), [*_others(job.project), *map(_model, models)])
     target.write_text(json.dumps(listed, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 

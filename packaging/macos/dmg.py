@@ -53,9 +53,6 @@ def describe(file: Path, version: str) -> None:
         "LSApplicationCategoryType": "public.app-category.productivity",
         "NSHighResolutionCapable": True,
         "NSRequiresAquaSystemAppearance": False,
-        "CFBundleDocumentTypes": [
-            {"CFBundleTypeName": "GGUF model", "CFBundleTypeExtensions": ["gguf"], "CFBundleTypeRole": "Viewer"}
-        ],
     }
     file.write_bytes(plistlib.dumps(about))
 

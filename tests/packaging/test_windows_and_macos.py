@@ -43,6 +43,7 @@ def test_the_setup_program_needs_no_administrator_and_leaves_chats(job: Job) -> 
 
 def test_without_inno_setup_the_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(inno, "_PLACES", ())
     with pytest.raises(SystemExit, match="winget install"):
         inno.find_compiler()
 
@@ -67,6 +68,7 @@ def test_the_app_says_what_it_is(tmp_path: Path) -> None:
     assert about["CFBundleIdentifier"] == "io.github.loquat_chat.Loquat"
     assert about["CFBundleShortVersionString"] == about["CFBundleVersion"] == "1.2.3"
     assert about["LSMinimumSystemVersion"] == "14.0"
+    assert "CFBundleDocumentTypes" not in about, "the program opens no file that the Finder hands it"
 
 
 def test_the_entitlements_are_a_property_list_of_what_compiling_needs() -> None:
