@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import resource
+import sys
 import time
 import traceback
 from pathlib import Path
@@ -62,7 +62,14 @@ class Guard:
 
 
 def limit_memory() -> None:
-    """From now on this process may take no more than a little beyond what it has; more is a MemoryError."""
+    """From now on this process may take no more than a little beyond what it has; more is a MemoryError.
+
+    Windows knows no such limit.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
     room = psutil.Process().memory_info().vms + MEMORY + LONGEST_FILE
     resource.setrlimit(resource.RLIMIT_AS, (room, resource.RLIM_INFINITY))
 

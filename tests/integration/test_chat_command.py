@@ -81,6 +81,7 @@ def test_a_number_of_threads_that_cannot_be_is_one_sentence(threads: str) -> Non
     assert done.stderr == f"threads must be between 0 and 1,024, not {int(threads):,}.\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="arguments are text there")
 def test_bytes_that_are_no_text_and_more_threads_than_there_are(home_with_model: Paths) -> None:
     done = loquat("chat", "--greedy", "--max-tokens", "3", "--threads", "900", "--prompt", os.fsdecode(b"caf\xff\xfe"))
     assert done.returncode == 0

@@ -16,7 +16,7 @@ from building.project import APP_ID, Project, read_project, source_date
 from app.desktop import DESKTOP_FILE
 
 EPOCH = 1_700_000_000
-NEEDED = ("dpkg-deb", "desktop-file-validate", "appstreamcli")
+NEEDED = ("dpkg-deb", "desktop-file-validate", "appstreamcli", "objdump", "ar")
 
 pytestmark = pytest.mark.skipif(
     any(shutil.which(name) is None for name in NEEDED), reason=f"needs Debian's {', '.join(NEEDED)}"

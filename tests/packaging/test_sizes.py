@@ -12,7 +12,7 @@ def test_files_are_summed_by_what_they_belong_to(fake_program: Path) -> None:
     of = {part.name: part.nbytes for part in measured.components}
     link = len("torch/lib/libtorch.so")
     assert of == {
-        "program file with Loquat's and all libraries' Python code": Path("/bin/true").stat().st_size,
+        "program file with Loquat's and all libraries' Python code": (fake_program / "loquat").stat().st_size,
         "torch": 5_000,
         "models": 3_000,
         "libraries of the system and of Python": link,

@@ -2,11 +2,16 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from building import elf, trim
+
+reads_libraries = pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("objdump") is None, reason="needs Linux and objdump, of Debian's binutils"
+)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +83,7 @@ def test_a_library_goes_with_the_last_that_needs_it() -> None:
     assert elf.reachable(["plugin.so"], wanted) == {"plugin.so", "libA.so", "libB.so"}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="libraries of Linux are read with objdump")
+@reads_libraries
 def test_what_a_program_needs_is_read_off_it() -> None:
     true = Path("/bin/true").resolve()
     needs = elf.needs([true])[true]
@@ -86,7 +91,7 @@ def test_what_a_program_needs_is_read_off_it() -> None:
     assert (2, 2) <= needs.glibc < (3, 0)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="libraries of Linux are read with objdump")
+@reads_libraries
 def test_unneeded_libraries_and_links_to_nothing_are_dropped(tmp_path: Path) -> None:
     for name in ("plugin.so", "libused.so.1", "libunused.so.1"):
         (tmp_path / name).write_bytes(Path("/bin/true").read_bytes())
@@ -104,7 +109,7 @@ def test_unneeded_libraries_and_links_to_nothing_are_dropped(tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="libraries of Linux are read with objdump")
+@reads_libraries
 def test_a_link_of_the_same_name_hides_nothing_of_what_a_library_needs(tmp_path: Path) -> None:
     for name, program in (("plugin.so", "true"), ("libc.so.6", "bash"), ("libtinfo.so.6", "true")):
         (tmp_path / name).write_bytes(Path("/bin", program).read_bytes())  # bash needs libtinfo.so.6
