@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 
 _LONGEST = 120  # characters of what a driver says
+_OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 
 
 class DeviceFaults:
@@ -23,6 +24,13 @@ class DeviceFaults:
     def note(self, kind: str, error: BaseException) -> None:
         """Leave this kind of device alone from now on."""
         self._known[kind] = fault_words(error)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out, on whatever device; torch has no type of its own for that on a CPU or in MPS."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in _OUT_OF_MEMORY)
 
 
 def is_device_fault(kind: str, error: BaseException) -> bool:
@@ -43,7 +51,7 @@ def is_device_fault(kind: str, error: BaseException) -> bool:
 
 def fault_words(error: BaseException) -> str:
     """What a driver said, as one short phrase without its full stop."""
-    if isinstance(error, torch.OutOfMemoryError):
+    if is_out_of_memory(error):
         return "its memory ran out"
     said = str(error.args[0]) if error.args else ""
     first = said.strip().partition("\n")[0].partition(". ")[0].rstrip(".")

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from engine.config import EngineConfig
 from engine.device import DeviceChoice, choose_device
+from engine.device_faults import is_out_of_memory
 from engine.draft_model import DraftModel
 from engine.errors import Cancelled, EngineError
 from engine.models.draft import check_pair
 from engine.models.registry import ModelEntry, Registry
-from engine.runners import Warmup, choose_runner
+from engine.runners import Choice, Warmup, choose_runner
 
 _log = logging.getLogger(__name__)
 
@@ -31,6 +32,11 @@ class Draft:
     model: DraftModel | None = None
     words: str = ""
     pending: Warmup | None = None
+
+
+def no_room() -> Draft:
+    """No draft model, as there is no memory for one."""
+    return Draft(words="without its draft model: there is no memory for both")
 
 
 def load_draft(
@@ -64,12 +70,20 @@ def load_draft(
         other = Registry(entry.folder.parent).find(name)
         check_pair(entry, other)
         own = choose_device(EngineConfig(device=choice.device.type, threads=config.threads), other)
-        chosen = choose_runner(other.folder, own, config, cache_folder, wait=wait, poll=poll)
+        return _ready(other, choose_runner(other.folder, own, config, cache_folder, wait=wait, poll=poll))
     except Cancelled:
         raise
     except EngineError as error:
         _log.info("Without the draft model %s: %s", name, error.sentence)
         return Draft(words=f"without its draft model: {error.sentence.rstrip('.')}")
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        _log.info("Without the draft model %s: %s", name, error)
+        return no_room()
+
+
+def _ready(other: ModelEntry, chosen: Choice) -> Draft:
     if chosen.pending is not None:
         return Draft(words=f"without {other.label} as a draft model until kernels are compiled", pending=chosen.pending)
     if not chosen.runner.croppable:

@@ -48,14 +48,24 @@ class ModelDrafts:
         model: Who guesses.
         ids: The prompt.
         clock: Monotonic seconds.
+        vocab_size: Of the model that it guesses for, which a draft's own may exceed by rows that mean nothing.
 
     Attributes:
         drafted, accepted: Tokens so far.
     """
 
-    def __init__(self, model: DraftModel, ids: Sequence[int], clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        model: DraftModel,
+        ids: Sequence[int],
+        clock: Callable[[], float] = time.perf_counter,
+        *,
+        vocab_size: int | None = None,
+    ) -> None:
         self._model = model
+        self._vocab_size = vocab_size
         self._ids = list(ids)
+        self._known = max(self._ids, default=0) < model.runner.vocab_size
         self._clock = clock
         self._length = 2
         self._pays = Payoff()
@@ -66,10 +76,12 @@ class ModelDrafts:
     def push(self, token_id: int) -> None:
         """A token that now stands in the conversation."""
         self._ids.append(token_id)
+        # The larger model's list of tokens can be filled up further; a row that is not there cannot be read.
+        self._known = self._known and token_id < self._model.runner.vocab_size
 
     def guess(self) -> list[int]:
         """What may come next; nothing while a plain step was not timed yet, or drafting does not pay."""
-        if not self._pays.known or not self._pays.worth_trying() or len(self._ids) + _LONGEST > self._context:
+        if not self._known or not self._pays.known or not self._pays.worth_trying() or self._is_full:
             return []
         began = self._clock()
         rest = self._model.cache.reuse(self._ids)
@@ -94,15 +106,15 @@ class ModelDrafts:
         self._pays.decoded(seconds)
 
     @property
-    def _context(self) -> int:
-        return int(self._model.runner.context_limit)
+    def _is_full(self) -> bool:
+        return len(self._ids) + _LONGEST > self._model.runner.context_limit
 
     def _found(self, rest: Sequence[int]) -> list[int]:
         """Read what is new, then guess greedily while the model is sure."""
         cache, found = self._model.cache, list[int]()
         logits = cache.prefill(rest)
         while len(found) < self._length:
-            token_id = _sure(logits)
+            token_id = _sure(logits[: self._vocab_size])
             if token_id is None:
                 break
             found.append(token_id)

@@ -10,12 +10,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import torch
-
 from engine.ahead import prefill_ahead
 from engine.chat import ChatRequest, RequestHandle
 from engine.config import EngineConfig
-from engine.device_faults import DeviceFaults, fault_words, is_device_fault
+from engine.device_faults import DeviceFaults, fault_words, is_device_fault, is_out_of_memory
 from engine.errors import DeviceFailed, DoesNotFit, ModelNotFound
 from engine.events import ChatEvent, Compared, CompareProgress, ModelInfo, Previewed
 from engine.explain.experiment import TOKENS, compare
@@ -96,10 +94,19 @@ class Engine:
     def unload(self) -> None:
         """Save the conversations' caches and give the model's memory back."""
         if self._model is not None:
-            self._model.store.close()
+            self._close(self._model)
             self._model = None
             gc.collect()  # parts of a model of transformers know one another
             release_memory()
+
+    def _close(self, model: LoadedModel) -> None:
+        """Save the caches; those on a device that has failed are lost, and another model can be loaded all the same."""
+        try:
+            model.store.close()
+        except RuntimeError as error:
+            if not is_device_fault(model.info.device, error):
+                raise
+            self._faults.note(model.info.device, error)
 
     def stream(
         self, request: ChatRequest, handle: RequestHandle | None = None, *, traced: bool = True
@@ -217,7 +224,7 @@ class Engine:
         try:
             yield
         except (MemoryError, RuntimeError) as error:
-            if _out_of_memory(error):
+            if is_out_of_memory(error):
                 model.store.drop_memory()
                 if model.draft is not None:
                     model.draft.forget()
@@ -226,13 +233,15 @@ class Engine:
             if not is_device_fault(model.info.device, error):
                 raise
             self._faults.note(model.info.device, error)
-            raise self._moved(error) from error
+            raise self._moved(model, error) from error
 
-    def _moved(self, error: Exception) -> DeviceFailed:
+    def _moved(self, model: LoadedModel, error: Exception) -> DeviceFailed:
         """Load the model on the device behind the one that failed, whose memory, caches included, is lost."""
-        entry, self._model = self._entry, None
-        if entry is not None:
-            self.load(entry)
+        if model is self._model:  # else it was moved while this request was interrupted
+            model.store.abandon()
+            self._model = None
+            if self._entry is not None:
+                self.load(self._entry)
         return DeviceFailed(
             f"The GPU failed ({fault_words(error)}); the model now runs on the CPU, so ask again.", repr(error)
         )
@@ -241,10 +250,3 @@ class Engine:
         if self._model is None:
             raise ModelNotFound("No model is loaded; choose one first.")
         return self._model
-
-
-def _out_of_memory(error: Exception) -> bool:
-    """Whether an exception says that memory ran out; torch's CPU allocator raises a plain RuntimeError."""
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    return "not enough memory" in str(error) or "can't allocate memory" in str(error)

@@ -127,10 +127,10 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Unloaded:
-    """A model gave its memory back: to one that is being loaded, or because it is removed.
+    """A model gave its memory back: to one that is being loaded, or because it is removed or could not stay.
 
     Attributes:
-        request_id: Of that load or removal.
+        request_id: Of that load or removal; UPGRADE where nobody asked for it.
         name: The name of the model in the registry.
     """
 

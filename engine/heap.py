@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import sys
 from collections.abc import Callable
 
 import torch
+
+_log = logging.getLogger(__name__)
 
 
 def _find_trim() -> Callable[[int], int] | None:
@@ -29,7 +32,10 @@ def release_freed_memory() -> None:
 def release_memory() -> None:
     """Give back what a model held, on every device; after one was unloaded, or loaded by way of a larger form."""
     release_freed_memory()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    elif torch.backends.mps.is_available():
-        torch.mps.empty_cache()
+    try:
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        elif torch.backends.mps.is_available():
+            torch.mps.empty_cache()
+    except RuntimeError as error:  # of a device that has failed, which is no reason not to use another
+        _log.warning("A device did not give its memory back: %s", error)

@@ -16,6 +16,7 @@ from engine.bounded_build import bounded_build
 from engine.decoder.config import SIZES_REFUSED
 from engine.decoder.merge import Merge
 from engine.device import DeviceChoice
+from engine.device_faults import is_device_fault
 from engine.errors import BadModelFile, EngineError, UnsupportedModel
 from engine.hf_cache import HfCache, cache_layers, keeps_states
 
@@ -180,6 +181,8 @@ def load_hf_runner(
             f"The model {folder.name} has an architecture that is not supported.", str(error)
         ) from error
     except (OSError, RuntimeError) as error:
+        if is_device_fault(choice.device.type, error):
+            raise
         raise BadModelFile(
             f"The model {folder.name} cannot be read; remove it and add it again.", str(error)
         ) from error

@@ -164,14 +164,20 @@ class KVStore:
 
     def close(self) -> None:
         """Save what is not saved yet, then let the folder go."""
+        try:
+            if self._writer and self._disk:
+                self._writer.close()
+                for name, cache in self._caches.items():
+                    save(self._disk, name, cache)
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Let the folder go without saving: what holds the caches has failed."""
         if self._writer:
             self._writer.close()
         if self._disk:
-            try:
-                for name, cache in self._caches.items():
-                    save(self._disk, name, cache)
-            finally:
-                self._disk.close()
+            self._disk.close()
         self._drop(list(self._caches))
 
     def _use(self, conversation: str, cache: KVCache) -> None:

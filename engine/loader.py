@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import hashlib
 import logging
 import time
@@ -17,19 +18,21 @@ from engine.budget import cache_budget, floats_fit, footprint_of, runnable
 from engine.config import EngineConfig
 from engine.decoder.merge import Merge
 from engine.device import DeviceChoice, choose_device
-from engine.device_faults import DeviceFaults, is_device_fault
-from engine.draft_loader import load_draft
+from engine.device_faults import DeviceFaults, fault_words, is_device_fault, is_out_of_memory
+from engine.draft_loader import Draft, load_draft, no_room
 from engine.draft_model import DraftModel, ModelDrafts
+from engine.errors import DoesNotFit
 from engine.events import ModelInfo
 from engine.explain.plan import memory_base
 from engine.generate import ChunkPacer
+from engine.heap import release_memory
 from engine.kv_disk import KVDisk
 from engine.kv_folder import FOLDER
 from engine.kv_store import KVStore
 from engine.memory import Footprint
 from engine.models.own_sampling import own_sampling
 from engine.models.registry import ModelEntry
-from engine.placing import place
+from engine.placing import Placement, place
 from engine.prompt import PromptBuilder, load_prompt_builder
 from engine.prompt_lookup import PromptLookup
 from engine.runner import AnyRunner
@@ -58,7 +61,9 @@ class LoadedModel:
             prompt: Its token ids.
         """
         lookup = PromptLookup(prompt)
-        return FirstGuess(lookup, ModelDrafts(self.draft, prompt)) if self.draft else lookup
+        if self.draft is None:
+            return lookup
+        return FirstGuess(lookup, ModelDrafts(self.draft, prompt, vocab_size=self.runner.vocab_size))
 
 
 def load_model(
@@ -88,16 +93,20 @@ def load_model(
     poll()
     faults = faults or DeviceFaults()
     load = partial(_load_on, entry=entry, config=config, cache_folder=cache_folder, wait=wait, poll=poll)
-    choice = choose_device(config, entry, faults.known)
+    kind = "cuda"  # whose driver is asked more than whether it is there, and may fail at once
     try:
+        choice = choose_device(config, entry, faults.known)
+        kind = choice.device.type
         return load(choice)
     except (RuntimeError, AssertionError) as error:
-        if not is_device_fault(choice.device.type, error):
+        if not is_device_fault(kind, error):
             raise
-        _log.warning("The %s device failed while a model was loaded.", choice.device.type, exc_info=True)
-        faults.note(choice.device.type, error)
+        _log.warning("The %s device failed while a model was loaded.", kind, exc_info=True)
+        failed = {**faults.known, kind: fault_words(error)}
+        if not is_out_of_memory(error):  # a smaller model may have room
+            faults.note(kind, error)
     # Here, where the error is gone, and with it all that was half loaded.
-    return load(choose_device(config, entry, faults.known))
+    return load(choose_device(config, entry, failed))
 
 
 def _load_on(
@@ -113,7 +122,12 @@ def _load_on(
     torch.set_num_threads(choice.threads)
     # First: the plan below counts its memory.
     draft = load_draft(entry, choice, config, cache_folder, wait=wait, poll=poll)
-    placed = place(entry, choice, config)  # before anything of the model is in memory
+    placed = _placed_beside(draft, entry, choice, config)  # before anything of the model is in memory
+    if placed is None:
+        draft = no_room()
+        gc.collect()
+        release_memory()
+        placed = place(entry, choice, config)
     choice, plan = placed.choice, placed.plan
     prompt = load_prompt_builder(entry.folder)
     poll()
@@ -141,6 +155,21 @@ def _load_on(
     )
     store = KVStore(runner, budget, _disk(entry, runner, config, cache_folder))
     return LoadedModel(info, runner, prompt, store, ChunkPacer(config.prefill_chunk), pending, draft.model)
+
+
+def _placed_beside(draft: Draft, entry: ModelEntry, choice: DeviceChoice, config: EngineConfig) -> Placement | None:
+    """Where the model runs; None where it would run better, or only, without its draft model.
+
+    Raises:
+        DoesNotFit: It fits in no way, and there is no draft model that takes its room.
+    """
+    try:
+        placed = place(entry, choice, config)
+    except DoesNotFit:
+        if draft.model is None:
+            raise
+        return None
+    return None if draft.model is not None and placed.reason else placed
 
 
 def _footprint(entry: ModelEntry, choice: DeviceChoice, config: EngineConfig) -> Footprint:

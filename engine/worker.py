@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Final
 from engine.chat import ChatRequest, Message, RequestHandle, after_reply
 from engine.commands import Command, CommandQueue
 from engine.config import EngineConfig
-from engine.errors import BadRequest, Cancelled, DeviceFailed, EngineError
+from engine.errors import BadRequest, Cancelled, EngineError
 from engine.events import (
     UPGRADE,
-    ChatEvent,
     Checked,
     CheckProgress,
     Event,
@@ -127,7 +126,8 @@ class Worker:
     def remove_model(self, name: str) -> RequestHandle:
         """Delete a model from the disk, and before that give its memory back if it is loaded; then `ModelsListed`."""
         handle = self._handle("remove")
-        return self._put(handle, lambda: self._remove(handle, name))
+        loaded = self.info is not None and self.info.name == name
+        return self._put(handle, lambda: self._remove(handle, name), between=not loaded)
 
     def check(self, messages: Sequence[Message], started_on: str = "") -> RequestHandle:
         """Answer a conversation with its cache and without: `CheckProgress` a question, then `Checked`."""
@@ -230,6 +230,8 @@ class Worker:
             emit(Failed(command.handle.id, error))
         except Exception as error:
             emit(Failed(command.handle.id, _bug(error), bug=True))
+        finally:
+            self._tell_moved()
 
     def _give_way(self) -> None:
         """Do what the person asked meanwhile, before a request of another program goes on."""
@@ -310,7 +312,7 @@ class Worker:
             yield from self._remote.stream(request, handle)
             return
         self._upgrade()
-        for event in self._watched(self._the_engine().stream(request, handle)):
+        for event in self._the_engine().stream(request, handle):
             yield event
             self._idle.serve_preview()
             if isinstance(event, Finished) and request.reuse:
@@ -322,20 +324,15 @@ class Worker:
         engine = self._on_this_machine()
         self._upgrade()
         # No program is told of traces.
-        yield from self._watched(engine.stream(request, handle, traced=False))
-
-    def _watched(self, events: Iterator[ChatEvent]) -> Iterator[ChatEvent]:
-        """The same events; where the device fails and the model moves to another one, that is told too."""
-        try:
-            yield from events
-        except DeviceFailed:
-            self._tell_moved()
-            raise
+        yield from engine.stream(request, handle, traced=False)
 
     def _tell_moved(self) -> None:
-        self.info = self._the_engine().info
-        if self.info is not None:
-            self._emit(Loaded(UPGRADE, self.info))
+        """Say what became of the model if its device failed, in whatever was done: it runs elsewhere now, or not."""
+        before, engine = self.info, self._local()
+        if before is None or engine is None or engine.info is before:
+            return
+        self.info = engine.info
+        self._emit(Loaded(UPGRADE, self.info) if self.info is not None else Unloaded(UPGRADE, before.name))
 
     def _upgrade(self) -> None:
         """Change over to the compiled kernels once they are ready, but not in the middle of a reply."""

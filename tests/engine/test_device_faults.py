@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,14 @@ import torch
 from engine.chat import ChatRequest, Message
 from engine.config import GREEDY, EngineConfig
 from engine.device import DeviceChoice, choose_device
-from engine.device_faults import DeviceFaults, fault_words, is_device_fault
+from engine.device_faults import DeviceFaults, fault_words, is_device_fault, is_out_of_memory
 from engine.engine import Engine
 from engine.errors import DeviceFailed
 from engine.events import Finished
 from engine.formats import choose_format
+from engine.heap import release_memory
 from engine.models.registry import ModelEntry
+from engine.runners import choose_runner
 from tests.tiny_models import make_tiny_model
 
 SHORT = dataclasses.replace(GREEDY, max_tokens=6)
@@ -80,8 +83,124 @@ def test_a_device_that_fails_in_an_answer_moves_the_model_and_says_to_ask_again(
     assert again.token_ids == wanted.token_ids
 
 
-def _broken(*_: object) -> None:
+def _broken(*_: object, **__: object) -> None:
     raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered\nmore", 700)
+
+
+def test_a_request_that_was_interrupted_by_the_failure_does_not_move_the_model_again(
+    entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(CPU, tmp_path / "cache")
+    engine.load(entry)
+    model = engine._model
+    assert model is not None
+    interrupted = engine.stream(ChatRequest("s", (Message("user", "hello"),), SHORT))
+    next(interrupted)
+    monkeypatch.setattr(model.runner, "prefill", _broken)
+    object.__setattr__(model.info, "device", "cuda")
+    with pytest.raises(DeviceFailed):
+        ask(engine)
+    moved = engine._model
+    with pytest.raises(DeviceFailed):
+        list(interrupted)
+    assert engine._model is moved
+    assert ask(engine).stats.completion_tokens > 0
+
+
+def test_after_a_failure_caches_are_saved_as_before(
+    entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(dataclasses.replace(CPU, save_caches=True), tmp_path / "cache")
+    engine.load(entry)
+    model = engine._model
+    assert model is not None
+    monkeypatch.setattr(model.runner, "prefill", _broken)
+    object.__setattr__(model.info, "device", "cuda")
+    with pytest.raises(DeviceFailed):
+        ask(engine)
+    ask(engine)
+    assert engine._model is not None
+    assert engine._model.store.settle()
+    assert len(list((tmp_path / "cache").rglob("*.safetensors"))) == 1
+    assert [thread.name for thread in threading.enumerate()].count("kv-writer") == 1
+    engine.unload()
+
+
+def test_another_model_can_be_loaded_after_the_device_failed_unnoticed(
+    entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(dataclasses.replace(CPU, save_caches=True), tmp_path / "cache")
+    engine.load(entry)
+    model = engine._model
+    assert model is not None
+    ask(engine)
+    object.__setattr__(model.info, "device", "cuda")
+    monkeypatch.setattr("engine.kv_store.save", _broken)
+    engine.load(entry)
+    monkeypatch.undo()
+    assert set(engine._faults.known) == {"cuda"}
+    assert ask(engine).stats.completion_tokens > 0
+    engine.unload()
+
+
+@pytest.mark.expects_log("The mps device failed while a model was loaded")
+def test_a_gpu_without_room_for_one_model_is_tried_for_the_next(
+    entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, asked = choose_device, []
+
+    def best(config: EngineConfig, model: object = None, failed: dict[str, str] = {}) -> DeviceChoice:  # noqa: B006
+        asked.append(set(failed))
+        return real(config, model, failed) if failed else absent_gpu()
+
+    def full(_folder: object, choice: DeviceChoice, *others: object, **more: object) -> object:
+        if choice.device.type == "mps":
+            raise RuntimeError("MPS backend out of memory (MPS allocated: 8 GB)")
+        return choose_runner(entry.folder, choice, *others, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("engine.loader.choose_device", best)
+    monkeypatch.setattr("engine.loader.choose_runner", full)
+    engine = Engine(EngineConfig(dtype="float32", threads=1, save_caches=False), tmp_path / "cache")
+    for _ in range(2):
+        info = engine.load(entry)
+        assert (info.device, "the Apple GPU failed: its memory ran out" in info.device_reason) == ("cpu", True)
+    assert asked == [set(), {"mps"}, set(), {"mps"}]
+
+
+@pytest.mark.expects_log("The cuda device failed while a model was loaded")
+def test_a_driver_that_fails_when_its_device_is_looked_at_gives_way_too(
+    entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(_: int = 0) -> str:
+        raise RuntimeError("CUDA unknown error - this may be due to an incorrectly set up environment.")
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", unknown)
+    engine = Engine(EngineConfig(dtype="float32", threads=1, save_caches=False), tmp_path / "cache")
+    info = engine.load(entry)
+    assert (info.device, "the GPU failed: CUDA unknown error" in info.device_reason) == ("cpu", True)
+
+
+@pytest.mark.expects_log("A device did not give its memory back: .*CUDA error")
+def test_memory_that_a_broken_device_keeps_is_no_reason_to_load_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "empty_cache", _broken)
+    release_memory()
+
+
+@pytest.mark.parametrize(
+    ("error", "ran_out"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory"), True),
+        (MemoryError(), True),
+        (RuntimeError("MPS backend out of memory (MPS allocated: 8 GB)"), True),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"), True),
+        (RuntimeError("CUDA error: an illegal memory access was encountered"), False),
+        (ValueError("out of memory"), False),
+    ],
+)
+def test_what_says_that_memory_ran_out(error: Exception, ran_out: bool) -> None:
+    assert is_out_of_memory(error) is ran_out
 
 
 @pytest.mark.parametrize(

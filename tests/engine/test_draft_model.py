@@ -8,19 +8,23 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.cli_models import run
 from engine.config import EngineConfig, SamplingParams
 from engine.draft_model import ModelDrafts
 from engine.engine import Engine
+from engine.errors import DoesNotFit
 from engine.events import Finished
 from engine.models.draft import set_draft
 from engine.models.model_folder import SOURCE, TOKENIZER
 from engine.models.registry import Registry
 from engine.paths import Paths
+from engine.placing import Placement, place
 
 FLOATS = EngineConfig(device="cpu", dtype="float32", threads=1, save_caches=False)
 PARAMS = [
@@ -83,6 +87,58 @@ def test_a_draft_that_is_never_right_stops(registry: Registry) -> None:
             drafts.decoded(0.0001)
     assert drafts.accepted == 0
     assert drafts.drafted < 60, "drafting that does not pay pauses, longer each time"
+
+
+def test_no_token_is_guessed_that_the_large_model_lacks(registry: Registry) -> None:
+    engine = loaded(registry, "twin")
+    assert engine._model is not None
+    assert engine._model.draft is not None
+    logits = torch.full((engine._model.runner.vocab_size + 60,), -9.0)
+    logits[-1], logits[7] = 9.0, 1.0  # rows behind the last token fill a matrix up, and were never trained
+    drafter = engine._model.drafter([5, 6])
+    drafter.decoded(10.0)
+    engine._model.draft.runner.prefill = lambda *_, **__: logits[None]
+    engine._model.draft.runner.decode = lambda *_: logits
+    assert set(drafter.guess()) == {7}
+
+
+def no_memory(*_: object, **__: object) -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+
+def test_a_draft_that_finds_no_memory_is_left_out(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.draft_loader.choose_runner", no_memory)
+    engine = loaded(registry, "twin")
+    assert engine.info is not None
+    assert "without its draft model: there is no memory for both" in engine.info.runner
+    assert ask(engine, PARAMS[0]).token_ids
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_draft_gives_its_room_to_the_model_it_serves(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch, moved: bool
+) -> None:
+    """Where both do not fit, or only with the large one in fewer bits or in part in RAM."""
+    asked = []
+
+    def tight(*arguments: Any) -> Placement:
+        asked.append(arguments)
+        if len(asked) > 1:
+            return place(*arguments)
+        if moved:
+            return dataclasses.replace(place(*arguments), reason="in RAM")
+        raise DoesNotFit("There is no room.")
+
+    monkeypatch.setattr("engine.loader.place", tight)
+    engine = loaded(registry, "twin")
+    assert engine.info is not None
+    assert engine._model is not None
+    assert engine._model.draft is None
+    assert "without its draft model: there is no memory for both" in engine.info.runner
+    asked.clear()
+    if not moved:
+        with pytest.raises(DoesNotFit):  # nothing takes its room
+            loaded(registry, None)
 
 
 def test_a_long_prompt_is_read_a_part_at_a_time(registry: Registry) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 
@@ -43,6 +44,17 @@ def whole(runner: HfRunner, ids=IDS) -> torch.Tensor:
     """Logits of every position, by transformers alone and without a cache."""
     with torch.inference_mode():
         return runner._model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
+
+
+@pytest.mark.parametrize(("kind", "raised"), [("cuda", torch.AcceleratorError), ("cpu", BadModelFile)])
+def test_a_device_that_fails_is_not_taken_for_a_damaged_file(tiny_model, monkeypatch, kind, raised):
+    def broken(*_, **__):
+        raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered", 700)
+
+    monkeypatch.setattr("engine.hf_runner._from_pretrained", broken)
+    choice = dataclasses.replace(choose_device(CPU), device=torch.device(kind))
+    with pytest.raises(raised):
+        load_hf_runner(tiny_model("llama"), choice)
 
 
 def test_which_caches_can_be_cropped(runners):

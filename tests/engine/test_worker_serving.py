@@ -11,10 +11,11 @@ from engine.chat import ChatRequest, Message, RequestHandle
 from engine.commands import Command, CommandQueue
 from engine.config import SamplingParams
 from engine.errors import Cancelled
-from engine.events import Failed, Finished, FinishReason, TextDelta
+from engine.events import Failed, Finished, FinishReason, ModelsListed, TextDelta
+from engine.models.registry import Registry
 from engine.worker import Worker
 from tests.engine.fakes import FakeRunner
-from tests.engine.test_worker import PATIENCE_S, Running, ask
+from tests.engine.running import PATIENCE_S, Running, a_model, ask
 
 
 def command(name: str, **more) -> Command:
@@ -104,6 +105,25 @@ def test_loading_a_model_cancels_served_requests_running_and_waiting(loquat_home
         failed = waiting.get(timeout=PATIENCE_S)
         assert isinstance(failed.error, Cancelled)
         assert running.until(Failed)[-1].request_id.startswith("load")
+
+
+@pytest.mark.parametrize(("name", "reason"), [("fake", FinishReason.CANCELLED), ("other", FinishReason.LENGTH)])
+def test_only_a_model_that_answers_is_not_removed_under_a_served_reply(loquat_home, name, reason):
+    for each in ("fake", "other"):
+        a_model(loquat_home, each)
+    with Running(loquat_home, FakeRunner()) as running:
+        engine = running.worker._engine
+        engine._entry, running.worker.info = Registry(loquat_home.models).find("fake"), engine.info
+        asked: list[RequestHandle] = []
+
+        def interrupt(event):
+            if isinstance(event, TextDelta) and not asked:
+                asked.append(running.worker.remove_model(name))
+
+        done = served_events(running.worker, ask("s", tokens=60), interrupt)[-1]
+        listed = running.until(ModelsListed)[-1]
+    assert done.reason is reason
+    assert name not in [model.name for model in listed.models]
 
 
 def test_a_worker_that_closes_ends_both_the_interrupted_and_the_interrupting(loquat_home):

@@ -19,7 +19,7 @@ from engine.explain.measure import machine_profile
 from engine.explain.profile import FOLDER
 from engine.models.registry import Registry
 from tests.engine.fakes import FakeRunner, engine_with
-from tests.engine.test_worker import Running, ask
+from tests.engine.running import Running, ask
 
 QUESTION = (Message("user", "Why is the sky blue?"),)
 
