@@ -53,7 +53,8 @@ def choose_device(config: EngineConfig, model: Choosy | None = None, failed: Map
     """
     name, reason = _device_name(config.device, failed)
     threads, threads_reason = choose_threads(config.threads)
-    bfloat16 = name != "cuda" or torch.cuda.is_bf16_supported()
+    # Older GPUs can emulate bfloat16, many times slower than they compute in float16.
+    bfloat16 = name != "cuda" or torch.cuda.is_bf16_supported(including_emulation=False)
     wanted = "auto" if config.device in failed else config.dtype
     chosen, _ = choose_format(name, wanted, bfloat16=bfloat16, model=model)
     if name == "cpu":

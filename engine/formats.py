@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol
 
 from engine.errors import BadRequest
@@ -110,12 +110,18 @@ def choose_format(
     """
     own = _own(device, model) if model and wanted == "auto" else None
     if own:
-        return _find(device, own), f"{_find(device, own).words}, as chosen for this model"
+        found = _computable(_find(device, own), bfloat16)
+        return found, f"{found.words}, as chosen for this model"
     if wanted == "auto":
         name = "float16" if device == "cuda" and not bfloat16 else DEFAULTS[device]
         return _find(device, name), WHY_DEFAULT[device]
-    found = _find(device, wanted)
+    found = _computable(_find(device, wanted), bfloat16)
     return found, f"{found.words}, as set"
+
+
+def _computable(held: Format, bfloat16: bool) -> Format:
+    """NF4 is computed with in 16 bits of either kind."""
+    return replace(held, compute="float16") if held.name == "nf4" and not bfloat16 else held
 
 
 def _own(device: str, model: Choosy) -> str | None:

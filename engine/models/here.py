@@ -41,7 +41,7 @@ def look_here(
         machine = dataclasses.replace(machine, available=min(machine.total, machine.available + freed))
     if choice.device.type != "cuda":
         machine = dataclasses.replace(machine, runtime=machine.runtime + _WINDOW)
-    bfloat16 = choice.device.type != "cuda" or torch.cuda.is_bf16_supported()
+    bfloat16 = choice.device.type != "cuda" or torch.cuda.is_bf16_supported(including_emulation=False)
     profile = known_profile(cache_folder, choice.format, processor_of(choice.format))
     if profile is None and choice.format.path == "kernels":
         profile = quick_profile(cache_folder, tell)

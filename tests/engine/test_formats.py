@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import torch
 
 from engine.budget import footprint_of, runnable
 from engine.chat import RequestHandle
@@ -49,7 +50,17 @@ def test_what_was_chosen_for_a_model_counts_on_every_device(device: str, weights
 def test_the_reason_says_whose_choice_it_is() -> None:
     assert choose_format("cpu", "auto", model=Chosen("int8"))[1] == "8-bit weights, as chosen for this model"
     assert choose_format("cpu", "auto", model=Chosen(""))[1] == "4-bit weights: fewest bytes to read per token"
-    assert choose_format("cuda", "auto", bfloat16=False, model=Chosen("none"))[0].name == "float16"
+
+
+def test_a_gpu_that_only_emulates_bfloat16_computes_in_float16(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "Of 2018")
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: including_emulation)
+    for weights, held in (("", "float16"), ("none", "float16"), ("int4", "nf4")):
+        choice = choose_device(EngineConfig(), Chosen(weights))
+        assert (choice.format.name, choice.dtype, choice.reason) == (held, torch.float16, "Of 2018")
+    assert choose_format("cuda", "nf4")[0].compute == "bfloat16"
+    assert choose_device(EngineConfig(dtype="bfloat16")).dtype == torch.bfloat16, "what is set counts more"
 
 
 def test_a_large_model_as_floats_has_16_bits_on_a_cpu() -> None:
