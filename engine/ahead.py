@@ -53,7 +53,7 @@ def on_battery() -> bool:
         battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
     except OSError:  # a container may have no /sys, and then it has no battery either
         return False
-    return battery is not None and not battery.power_plugged
+    return battery is not None and battery.power_plugged is False  # None where the system does not say
 
 
 def _worthwhile(model: LoadedModel, request: ChatRequest, ids: list[int]) -> bool:

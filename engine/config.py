@@ -10,6 +10,7 @@ KV_DTYPES: Final = ("auto", "float32", "float16", "bfloat16", "int8")
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 MAX_SEED: Final = 2**63 - 1
 MAX_LOGPROBS: Final = 20
+_COLDEST: Final = 1e-5  # logits divided by less than that could become infinite; they say nothing but their largest
 
 
 def _check(name: str, value: float, low: float, high: float) -> None:
@@ -22,7 +23,7 @@ class SamplingParams:
     """How the next token is chosen from the logits, and when a reply ends.
 
     Attributes:
-        temperature: Divides the logits; 0 is greedy decoding.
+        temperature: Divides the logits; 0, and what is next to it, is greedy decoding.
         top_k: Keep the k likeliest tokens; 0 keeps all.
         top_p: Keep the smallest set with this probability mass (Holtzman et al. 2020, section 3.1).
         min_p: Keep tokens at least this fraction as likely as the likeliest (Nguyen et al. 2024).
@@ -76,7 +77,7 @@ class SamplingParams:
     @property
     def greedy(self) -> bool:
         """Whether the likeliest token is always taken."""
-        return self.temperature == 0.0
+        return self.temperature < _COLDEST
 
 
 GREEDY: Final = SamplingParams(temperature=0.0, top_k=0, top_p=1.0, min_p=0.0)

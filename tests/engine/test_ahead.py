@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -97,6 +98,13 @@ def test_a_machine_that_tells_of_no_batteries_has_none(monkeypatch):
 
     monkeypatch.setattr(engine.ahead.psutil, "sensors_battery", no_sys, raising=False)
     assert on_battery() is False
+
+
+@pytest.mark.parametrize(("plugged", "runs_on_it"), [(True, False), (False, True), (None, False)])
+def test_a_battery_of_which_the_system_does_not_say_whether_it_is_used_is_not(monkeypatch, plugged, runs_on_it):
+    battery = SimpleNamespace(power_plugged=plugged)
+    monkeypatch.setattr(engine.ahead.psutil, "sensors_battery", lambda: battery, raising=False)
+    assert on_battery() is runs_on_it
 
 
 def test_on_battery_nothing_is_read(monkeypatch):

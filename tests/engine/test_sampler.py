@@ -51,6 +51,12 @@ def test_greedy_takes_the_likeliest():
     assert Sampler(GREEDY, 3)(logits) == 1
 
 
+@pytest.mark.parametrize("temperature", [5e-324, 1e-40, 1e-9])
+def test_next_to_no_temperature_is_none(temperature):
+    logits = torch.tensor([-20.0, 30.0, 29.999])
+    assert Sampler(SamplingParams(temperature=temperature), 3)(logits) == 1
+
+
 def test_repetition_penalty_is_that_of_transformers():
     logits = torch.tensor([2.0, -1.0, 1.9, 0.0])
     params = SamplingParams(temperature=0.0, repetition_penalty=1.5)
