@@ -33,7 +33,7 @@ PROFILE: Final = MachineProfile(
     processor="an example", device="cpu", threads=2, format="int4", path="kernels",
     bandwidths=(Bandwidth(100_000_000, 10.2e9),), matrix_rate=60e9, step_s=0.0176, step_bytes=76_000_000,
 )  # fmt: skip
-PATIENCE_S: Final = 5.0
+PATIENCE_S: Final = 20.0
 
 
 @dataclass(frozen=True)
