@@ -134,6 +134,7 @@ class Desktop:
         place = self.conductor.dialogs.settings_place()
         self.settings.set("window_geometry", before.geometry_to_keep())
         self.conductor.transfers.close()
+        self.conductor.inspection.close()
         self.window, self.conductor = self._make_window()
         self._attend()
         if before.isVisible():
@@ -186,6 +187,7 @@ class Desktop:
         self.cuda.close()
         self.presence.close()
         self.conductor.transfers.close()
+        self.conductor.inspection.close()
         self.shelf.close()
         self.first_model.close()
         self.chats.shutdown()

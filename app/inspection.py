@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +22,8 @@ from app.records import StoredMessage
 from app.session import Session
 from app.store import Store
 from app.theme import Theme
-from app.turn_log import as_csv, read_turns
+from app.turn_log import LoggedTurn, as_csv
+from app.turn_reader import TurnReader
 from app.views.inspector.cache_page import CachePage
 from app.views.inspector.history_page import HistoryPage
 from app.views.inspector.memory_page import MemoryPage
@@ -30,12 +31,14 @@ from app.views.inspector.tokens_dialog import TokensDialog
 from app.views.inspector.turns_dialog import TurnsDialog
 from app.views.main_window import MainWindow
 from engine.atomic import write_atomically
+from engine.errors import EngineError
 from engine.explain.figures import ratio
 from engine.explain.plan import turns_left
-from engine.explain.trace import PrefixBreak, TurnTrace, from_json
+from engine.explain.trace import ModelFacts, PrefixBreak, TurnTrace, from_json
 from engine.explain.verdict import verdict
 
 LIVE_MS: Final = 250
+_KEPT: Final = 100  # traces in memory
 
 
 class Inspection(QObject):
@@ -58,6 +61,11 @@ class Inspection(QObject):
         self._memory = MemoryPage(theme, window.inspector)
         self._cache = CachePage(theme, window.inspector)
         self._history = HistoryPage(theme, window.inspector)
+        # Each wish has its own: a turn that ends, and draws the page anew, must not take the table away.
+        self._log = TurnReader(store, self)
+        self._table_log = TurnReader(store, self)
+        self._export_log = TurnReader(store, self)
+        self._readers = (self._log, self._table_log, self._export_log)
         self._timer = QTimer(self)
         self._timer.setInterval(LIVE_MS)
         self._soon = QTimer(self)  # several things come with the end of a turn, after which all is drawn once
@@ -80,6 +88,10 @@ class Inspection(QObject):
         self._cache.cancel_requested.connect(self._experiments.cancel)
         self._history.table_requested.connect(self.show_table)
         self._history.export_requested.connect(self.export_turns)
+        self._log.made.connect(self._draw_history)
+        self._table_log.made.connect(self._open_table)
+        for reader in self._readers:
+            reader.failed.connect(self._say)
         self._experiments.progressed.connect(self._cache.show_progress)
         self._experiments.compared.connect(self._cache.show_comparison)
         self._experiments.profiled.connect(self.refresh)
@@ -93,13 +105,18 @@ class Inspection(QObject):
 
     def follow(self, session: Session) -> None:
         """Another conversation is on view: show its last turn."""
+        self._timer.stop()
         if self._session is not None:
             for signal, slot in self._followed(self._session):
                 signal.disconnect(slot)
+            if session is not self._session:
+                self._experiments.cancel()  # what it compares is of the chat that was left
         self._session = session
         for signal, slot in self._followed(session):
             signal.connect(slot)
         self._message_id = ""
+        if session.turn is not None:
+            self._timer.start()
         self._cache.show_comparison(None)
         self.refresh()
 
@@ -122,10 +139,16 @@ class Inspection(QObject):
 
     def refresh(self) -> None:
         """Draw what is on view afresh."""
+        self._log.cancel()
         if not self._window.inspector_shown or self._session is None:
             return
         draw = {"turn": self._show_turn, "memory": self._show_memory, "history": self._show_history}
         draw.get(self._window.inspector.page, lambda: None)()
+
+    def close(self) -> bool:
+        """End what is being read or written; whether it ended in time. Before the store is closed."""
+        ended = [reader.close() for reader in self._readers]
+        return all(ended)
 
     def _followed(self, session: Session) -> tuple[tuple[SignalInstance, Callable[..., None]], ...]:
         return (
@@ -138,7 +161,7 @@ class Inspection(QObject):
     def _toggled(self, shown: bool) -> None:
         if shown:
             self._model_changed(self._chats.model)
-            self.refresh()
+        self.refresh()
 
     def _turn_changed(self, live: LiveTurn) -> None:
         """A turn began or ended: its figures are drawn a few times a second, not with every token."""
@@ -159,14 +182,20 @@ class Inspection(QObject):
         session, ended = self._session, time.perf_counter()
         if session is None:
             return
-        self._latest[message_id] = trace
+        self._keep(message_id, trace)
         QTimer.singleShot(0, self, lambda: self._on_screen(message_id, ended))
 
     def _on_screen(self, message_id: str, ended: float) -> None:
         """The end of the answer has been painted: the window's share of the turn is known."""
         trace = self._latest[message_id].with_drawing(time.perf_counter() - ended)
-        self._latest[message_id] = trace
+        self._keep(message_id, trace)
         self._soon.start(0)
+
+    def _keep(self, message_id: str, trace: TurnTrace) -> None:
+        """Remember how an answer was made, and forget the one that has been remembered longest."""
+        self._latest[message_id] = trace
+        if len(self._latest) > _KEPT:
+            del self._latest[next(iter(self._latest))]
 
     def _tick(self) -> None:
         if self._window.inspector_shown and self._window.inspector.page == "turn":
@@ -196,22 +225,22 @@ class Inspection(QObject):
     def _show_memory(self) -> None:
         trace = self._trace()
         if trace is None:
+            self._memory.show_memory(None, ModelFacts(), 0, None)
             return
         tokens = trace.kv.after.tokens
         left = turns_left(self._totals(), trace.model.context_limit)
         self._memory.show_memory(trace.memory, trace.model, tokens, left)
 
     def _show_history(self) -> None:
-        session = self._session
-        if session is None:
-            return
-        self._store.flush()
-        try:
-            labels = {model.name: model.label for model in self._chats.models.models}
-            turns = [replace(turn, label=labels.get(turn.model, "")) for turn in read_turns(self._store.path)]
-            self._history.show_turns(turns, session.conversation.id)
-        except StoreError as error:
-            self._say(error.sentence, error.detail)
+        self._log.ask(self._labels())
+
+    def _draw_history(self, turns: tuple[LoggedTurn, ...]) -> None:
+        if self._session is not None:
+            self._history.show_turns(turns, self._session.conversation.id)
+
+    def _labels(self) -> dict[str, str]:
+        """What people call the models."""
+        return {model.name: model.label for model in self._chats.models.models}
 
     def _trace(self) -> TurnTrace | None:
         """How the chosen answer was made, or the last one that is known."""
@@ -219,12 +248,19 @@ class Inspection(QObject):
         if not message_id:
             return None
         if message_id not in self._latest:
-            text = self._store.trace(message_id)
-            trace = from_json(text) if text else None
+            trace = self._stored_trace(message_id)
             if trace is None:
                 return self._figures_of(message_id)
-            self._latest[message_id] = trace
+            self._keep(message_id, trace)
         return self._latest[message_id]
+
+    def _stored_trace(self, message_id: str) -> TurnTrace | None:
+        try:
+            text = self._store.trace(message_id)
+        except StoreError as error:
+            self._say(error.sentence, error.detail)
+            return None
+        return from_json(text) if text else None
 
     def _figures_of(self, message_id: str) -> TurnTrace | None:
         """What is known of an answer that was not traced."""
@@ -273,8 +309,10 @@ class Inspection(QObject):
 
     def show_table(self) -> None:
         """Show the turns of all chats in a table."""
-        self._show_history()
-        dialog = TurnsDialog(self._theme, self._history.turns, self._window)
+        self._table_log.ask(self._labels())
+
+    def _open_table(self, turns: tuple[LoggedTurn, ...]) -> None:
+        dialog = TurnsDialog(self._theme, turns, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.turn_chosen.connect(self._open_turn)
         dialog.turn_chosen.connect(dialog.accept)
@@ -289,16 +327,18 @@ class Inspection(QObject):
 
     def export_turns(self) -> None:
         """Ask where to, and write the figures of all turns there."""
-        self._show_history()
         title = translate("inspection", "Export the figures of all turns")
         path, _ = QFileDialog.getSaveFileName(self._window, title, str(Path.home() / "loquat-turns.csv"), "CSV (*.csv)")
-        if not path:
-            return
-        try:
-            write_atomically(Path(path), as_csv(self._history.turns))
-        except OSError as error:
-            sentence = translate("inspection", "The file could not be written: {reason}.")
-            self._say(sentence.format(reason=error.strerror or type(error).__name__))
+        if path:
+            self._export_log.ask(self._labels(), partial(_write_turns, Path(path)))
 
     def _say(self, sentence: str, detail: str = "") -> None:
         self._window.notices.show_notice(Notice(sentence, detail))
+
+
+def _write_turns(path: Path, turns: tuple[LoggedTurn, ...]) -> None:
+    try:
+        write_atomically(path, as_csv(turns))
+    except OSError as error:
+        sentence = translate("inspection", "The file could not be written: {reason}.")
+        raise EngineError(sentence.format(reason=error.strerror or type(error).__name__), str(error)) from error

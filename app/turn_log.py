@@ -6,11 +6,12 @@ import csv
 import io
 import sqlite3
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from app.db_writer import reading_connection
@@ -92,8 +93,15 @@ class Slowdown:
     factor: float
 
 
-def read_turns(database: Path, most: int = MOST) -> tuple[LoggedTurn, ...]:
+def read_turns(
+    database: Path, most: int = MOST, labels: Mapping[str, str] = MappingProxyType({})
+) -> tuple[LoggedTurn, ...]:
     """The latest turns that have figures, oldest first.
+
+    Args:
+        database: Of a `Store`.
+        most: Turns at most.
+        labels: What people call the models, by their names.
 
     Raises:
         StoreError: The database cannot be read.
@@ -105,18 +113,19 @@ def read_turns(database: Path, most: int = MOST) -> tuple[LoggedTurn, ...]:
         raise StoreError(
             translate("turn_log", "The figures of past answers cannot be read from the disk."), str(error)
         ) from error
-    turns = (_turn(row) for row in reversed(rows))
+    turns = (_turn(row, labels) for row in reversed(rows))
     return tuple(turn for turn in turns if turn is not None)
 
 
-def _turn(row: tuple[object, ...]) -> LoggedTurn | None:
+def _turn(row: tuple[object, ...], labels: Mapping[str, str]) -> LoggedTurn | None:
     at, message_id, conversation_id, title, model, stats, stalls, *facts = row
     found = stats_from_json(str(stats))
     if found is None or not isinstance(at, float | int):
         return None
     setup = tuple((name, str(value)) for name, value in zip(_FACTS, facts, strict=True) if value is not None)
     late = stalls if isinstance(stalls, int) else (0 if setup else None)
-    return LoggedTurn(at, str(message_id), str(conversation_id), str(title), str(model), found, setup, late)
+    named, label = str(model), labels.get(str(model), "")
+    return LoggedTurn(at, str(message_id), str(conversation_id), str(title), named, found, setup, late, label)
 
 
 def slowdowns(turns: Sequence[LoggedTurn]) -> tuple[Slowdown, ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from app.desktop import Desktop
+from app.views.inspector.history_page import HistoryPage
 from app.views.inspector.memory_page import MemoryPage
 from app.views.inspector.turn_page import TurnPage
+from app.views.inspector.turns_dialog import TurnsDialog
 from engine.explain.trace import TurnTrace
 from tests.pictures.chat_scenes import LIVE, streaming
 from tests.pictures.examples import LATER, NEXT, TALK, add_history
@@ -76,6 +78,7 @@ def history(stage: Stage) -> None:
     """Speed over days, with a mark where it fell."""
     turn(stage)
     stage.window.inspector.show_page("history")
+    wait_for(lambda: stage.of(HistoryPage).turns)
     settle(100)
 
 
@@ -83,6 +86,7 @@ def turns(stage: Stage) -> None:
     """All turns in a table."""
     history(stage)
     stage.desktop.conductor.inspection._history.table_requested.emit()
+    wait_for(lambda: stage.window.findChild(TurnsDialog))
 
 
 def _past(desktop: Desktop) -> None:

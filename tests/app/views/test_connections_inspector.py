@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
 
+from app.migrations import StoreError
 from app.views.inspector.turns_dialog import TurnsDialog
+from engine.explain.trace import TurnTrace
 from tests.app.fake_worker import COMPARISON, Reply
+from tests.app.views.inspector.traces import MEMORY
+from tests.app.views.inspector.traces import turn as example_turn
 from tests.app.views.test_connections import ask
 
 
@@ -58,7 +63,7 @@ def test_the_log_of_turns_is_shown_and_opens_a_turn(make_window: Any, qtbot: Any
     window.show_inspector(True)
     window.inspector.show_page("history")
     history = world.conductor.inspection._history
-    assert len(history.turns) == 1
+    qtbot.waitUntil(lambda: len(history.turns) == 1)
     turn = history.turns[0]
     world.conductor.new_chat()
     world.conductor.inspection._open_turn(turn.conversation_id, turn.message_id)
@@ -94,6 +99,95 @@ def test_the_inspectors_figures_are_reached_by_name(
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     window.show_inspector(False)
     run("export_turns")
+    qtbot.waitUntil(target.exists)
     assert len(target.read_text().splitlines()) == 2
     run("all_turns")
-    assert window.findChild(TurnsDialog).isVisible()
+    qtbot.waitUntil(lambda: window.findChild(TurnsDialog) is not None and window.findChild(TurnsDialog).isVisible())
+
+
+def test_a_file_that_cannot_be_written_is_said(make_window: Any, qtbot: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    window, world = make_window()
+    (tmp_path / "no folder").write_text("")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no folder" / "turns.csv"), ""))
+    world.conductor.commands.run("export_turns")
+    qtbot.waitUntil(lambda: bool(window.notices.cards))
+    assert window.notices.cards[0].notice.sentence.startswith("The file could not be written: ")
+
+
+def test_a_folded_inspector_and_another_page_read_no_log(make_window: Any, qtbot: Any, monkeypatch: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "One")
+    drawn: list[object] = []
+    history = world.conductor.inspection._history
+    monkeypatch.setattr(history, "show_turns", lambda *what: drawn.append(what))
+    window.show_inspector(True)
+    for leave in (lambda: window.inspector.show_page("turn"), lambda: window.show_inspector(False)):
+        window.show_inspector(True)
+        window.inspector.show_page("history")
+        leave()
+    log = world.conductor.inspection._log
+    qtbot.waitUntil(lambda: not any(reading.going for reading in log._readings))
+    QApplication.processEvents()  # whatever was told is here by now
+    assert drawn == []
+    window.show_inspector(True)
+    window.inspector.show_page("history")
+    qtbot.waitUntil(lambda: len(drawn) == 1)
+
+
+def test_what_is_of_one_chat_is_not_shown_of_another(make_window: Any, qtbot: Any, monkeypatch: Any) -> None:
+    window, world = make_window()
+    inspection = world.conductor.inspection
+    ask(window, world, qtbot, "One")
+    trace = replace(example_turn(), memory=MEMORY)
+    inspection._latest[world.session.messages()[-1].id] = trace
+    window.show_inspector(True)
+    window.inspector.show_page("memory")
+    assert inspection._memory.now.isVisible()
+    world.worker.check_gate = threading.Semaphore(0)
+    inspection.compare()
+    assert world.conductor.inspection._cache.button.text().startswith("Cancel")
+    world.conductor.new_chat()
+    assert inspection._cache.button.text() == "Compare", "it was about the chat that was left"
+    window.inspector.show_page("memory")
+    assert not inspection._memory.now.isVisible()
+    world.worker.check_gate.release(100)
+
+
+def test_a_chat_that_is_left_while_it_answers_is_not_drawn_any_more(make_window: Any, qtbot: Any) -> None:
+    gate = threading.Semaphore(0)
+    window, world = make_window(Reply(("One ",)), Reply(("Two ", "three "), gate=gate))
+    timer = world.conductor.inspection._timer
+    ask(window, world, qtbot, "first")
+    answering = world.session
+    QTest.keyClicks(window.composer.editor, "second")
+    QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(timer.isActive)
+    world.conductor.new_chat()
+    assert not timer.isActive()
+    world.chats.open(answering.conversation.id)
+    assert timer.isActive()
+    gate.release(10)
+    qtbot.waitUntil(lambda: not answering.busy and not timer.isActive())
+
+
+def test_a_trace_that_cannot_be_read_is_said_in_one_sentence(make_window: Any, qtbot: Any, monkeypatch: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "One")
+    inspection = world.conductor.inspection
+    inspection._latest.clear()
+
+    def refuse(_message_id: str) -> None:
+        raise StoreError("Chats cannot be read from the disk. Please restart Loquat.", "I/O error")
+
+    monkeypatch.setattr(world.store, "trace", refuse)
+    inspection.show_last_turn()
+    assert window.notices.cards[0].notice.sentence.startswith("Chats cannot be read")
+    assert window.inspector.turn.time.isVisible(), "the figures that were kept are shown"
+
+
+def test_traces_are_not_kept_for_ever(make_window: Any) -> None:
+    _window, world = make_window()
+    for number in range(300):
+        world.conductor.inspection._keep(f"m{number}", TurnTrace())
+    assert list(world.conductor.inspection._latest)[-1] == "m299"
+    assert len(world.conductor.inspection._latest) == 100
