@@ -52,6 +52,11 @@ def plain_tip(text: str) -> str:
     return f"<qt>{escape(text)}</qt>".replace("\n", "<br>") if "<" in text else text
 
 
+def unmarked(text: str) -> str:
+    """A name for a button, a box or a menu, where "&" would make the letter behind it a key and not be seen."""
+    return text.replace("&", "&&")
+
+
 def make_line(theme: Theme, name: str, parent: QWidget) -> QLineEdit:
     """A field of one line; `name` says to those who cannot see it what belongs there."""
     field = QLineEdit(parent)

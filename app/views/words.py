@@ -41,6 +41,11 @@ def rate(value: float) -> str:
     return f"{value:.2f}" if value < 0.995 else f"{value:.1f}" if value < 199.95 else f"{value:,.0f}"
 
 
+def per_second(value: float) -> str:
+    """Tokens per second with the unit: "54.2 tok/s"."""
+    return translate("words", "{rate} tok/s").format(rate=rate(value))
+
+
 def count(value: int) -> str:
     """A whole number with thousands marked."""
     return f"{value:,}"

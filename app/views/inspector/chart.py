@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app.i18n import labelled
 from app.theme import Theme
 from app.views import words
+from app.views.controls import plain_tip
 from app.views.inspector.values import Chart, Line
 
 HEIGHT: Final = 168
@@ -22,6 +23,7 @@ _STEPS: Final = 4
 _LABEL_GAP: Final = 6.0
 _DOT: Final = 2.5
 _DAY: Final = 86_400
+_NEAR: Final = 0.02  # of the width: so far from a mark the pointer still reads what it says
 
 
 def round_step(span: float, steps: int = _STEPS) -> float:
@@ -45,6 +47,11 @@ def number_text(value: float) -> str:
     if abs(value) >= 10_000:
         return f"{value / 1000:,.0f}k"
     return f"{value:,.0f}" if value == int(value) else f"{value:g}"
+
+
+def value_text(value: float) -> str:
+    """A measured value: seconds are told apart by their hundredths, tokens a second by their tenths."""
+    return f"{value:.2f}" if abs(value) < 9.995 else f"{value:,.1f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,7 @@ class LineChart(QWidget):
         share = (event.position().x() - plot.left()) / max(1.0, plot.width())
         self._at = low + share * (high - low) if 0 <= share <= 1 else None
         if self._at is not None:
-            QToolTip.showText(event.globalPosition().toPoint(), self.text_at(self._at), self)
+            QToolTip.showText(event.globalPosition().toPoint(), plain_tip(self.text_at(self._at)), self)
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -112,12 +119,14 @@ class LineChart(QWidget):
         self.update()
 
     def text_at(self, x: float) -> str:
-        """The values of all lines at the measured place nearest to x."""
+        """The values of all lines at the measured place nearest to x, and what is pointed out there."""
         rows = []
         for line in self._lines:
             at, y = nearest(line, x)
-            rows.append(labelled(line.label, f"{y:,.1f} ({self._x_text(at)})"))
-        return "\n".join(rows)
+            rows.append(labelled(line.label, f"{value_text(y)} ({self._x_text(at)})"))
+        first, last, _ = self._reach.axes
+        near = _NEAR * (last - first)
+        return "\n".join((*rows, *(mark.label for mark in self._chart.marks if abs(mark.x - x) <= near)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -13,6 +13,7 @@ from app.views.inspector.turn_values import not_known
 from app.views.inspector.values import Chart, Line, Mark, Segment
 
 _COUNTS: Final = ("cached_tokens", "prefill_tokens", "completion_tokens")
+NOT_KNOWN: Final = float("inf")  # what the table sorts by where there is no figure
 _TOKENS: Final = ("accent", "good", "code_name", "code_literal", "muted")  # one colour a line
 
 
@@ -40,9 +41,11 @@ def ttft_over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown]) -> C
 
 
 def _over_time(turns: Sequence[LoggedTurn], slower: Sequence[Slowdown], which: str) -> Chart:
+    ran: dict[tuple[str, str], list[LoggedTurn]] = {}
+    for turn in turns:
+        ran.setdefault((turn.model, turn.format), []).append(turn)
     lines = []
-    for number, ran in enumerate(dict.fromkeys((turn.model, turn.format) for turn in turns)):
-        own = [turn for turn in turns if (turn.model, turn.format) == ran]
+    for number, own in enumerate(ran.values()):
         values = ((turn.at, _value(turn, which)) for turn in own)
         points = tuple(sorted((at, value) for at, value in values if value is not None))
         lines.append(Line(_line_name(own[0]), points, _TOKENS[number % len(_TOKENS)], dots=len(points) < 40))
@@ -59,8 +62,7 @@ def _line_name(turn: LoggedTurn) -> str:
 def model_legend(chart: Chart) -> tuple[Segment, ...]:
     """The name of each line beside its colour, and the middle of its values; nothing where there is one line only."""
     rates = ((line, statistics.median(y for _, y in line.points)) for line in chart.lines if line.points)
-    said = translate("history_values", "{rate} tok/s")
-    shown = tuple(Segment(line.label, rate, said.format(rate=words.rate(rate)), line.token) for line, rate in rates)
+    shown = tuple(Segment(line.label, rate, words.per_second(rate), line.token) for line, rate in rates)
     return shown if len(shown) > 1 else ()
 
 
@@ -124,17 +126,16 @@ def cells(turn: LoggedTurn, when: str) -> tuple[str, ...]:
 
 
 def sort_keys(turn: LoggedTurn) -> tuple[float | str, ...]:
-    """What each column is sorted by; what is not known comes last."""
+    """What each column is sorted by."""
     stats = turn.stats
-    last = float("inf")
     return (
         turn.at,
         turn.title.casefold(),
         turn.shown_model.casefold(),
         turn.format.casefold(),
-        *(getattr(stats, name) if stats.reported(name) else last for name in _COUNTS),
-        last if stats.ttft_s is None else stats.ttft_s,
-        last if stats.decode_tokens_per_s is None else stats.decode_tokens_per_s,
-        last if stats.itl_ms is None else stats.itl_ms.p95,
-        last if turn.stalls is None else float(turn.stalls),
+        *(getattr(stats, name) if stats.reported(name) else NOT_KNOWN for name in _COUNTS),
+        NOT_KNOWN if stats.ttft_s is None else stats.ttft_s,
+        NOT_KNOWN if stats.decode_tokens_per_s is None else stats.decode_tokens_per_s,
+        NOT_KNOWN if stats.itl_ms is None else stats.itl_ms.p95,
+        NOT_KNOWN if turn.stalls is None else float(turn.stalls),
     )

@@ -55,7 +55,7 @@ def milliseconds(value: float | None) -> str:
     """A duration, such as "4 ms" or "0.21 s"."""
     if value is None or not math.isfinite(value):
         return not_known()
-    if value >= 1000:
+    if value >= _SECOND_MS:
         return words.seconds(value / 1000)
     return translate("turn_values", "{ms} ms").format(ms=f"{value:.1f}" if value < 9.95 else f"{value:,.0f}")
 
@@ -240,23 +240,19 @@ def break_sentence(found: PrefixBreak) -> str:
 def headline_figures(trace: TurnTrace, screen_rate: float | None) -> tuple[tuple[str, str], ...]:
     """Name and value of the figures under the time bar."""
     found = figures(trace)
-    rate = not_known() if found.engine_rate is None else _per_second(found.engine_rate)
+    rate = not_known() if found.engine_rate is None else words.per_second(found.engine_rate)
     rows = [
         (translate("turn_values", "Time to first token"), milliseconds(found.ttft_ms)),
         (translate("turn_values", "Engine"), rate),
-        (translate("turn_values", "Screen"), not_known() if screen_rate is None else _per_second(screen_rate)),
+        (translate("turn_values", "Screen"), not_known() if screen_rate is None else words.per_second(screen_rate)),
     ]
     if found.prefill_rate is not None:
-        rows.append((translate("turn_values", "Prefill"), _per_second(found.prefill_rate)))
+        rows.append((translate("turn_values", "Prefill"), words.per_second(found.prefill_rate)))
     if trace.drafted:
         said = translate("turn_values", "{accepted} of {drafted} right")
         shown = said.format(accepted=words.count(trace.accepted), drafted=words.count(trace.drafted))
         rows.append((translate("turn_values", "Drafted tokens"), shown))
     return tuple(rows)
-
-
-def _per_second(value: float) -> str:
-    return translate("turn_values", "{rate} tok/s").format(rate=words.rate(value))
 
 
 def side_by_side(found: PrefixBreak) -> tuple[str, str]:

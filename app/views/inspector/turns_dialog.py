@@ -12,7 +12,6 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     QSize,
-    QSortFilterProxyModel,
     Qt,
     Signal,
 )
@@ -30,30 +29,55 @@ from app.i18n import translate
 from app.theme import Theme
 from app.turn_log import LoggedTurn
 from app.views import words
+from app.views.controls import plain_tip
 from app.views.dialogs import fit
 from app.views.inspector import history_values
 
-_SORT_ROLE: Final = int(Qt.ItemDataRole.UserRole)
 _TEXT_COLUMNS: Final = 4
 _MODEL_COLUMN: Final = 2
+_ROW: Final = 28
+_MEASURED: Final = 100  # rows, beside those on view, that say how wide a column is
 _LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _RIGHT: Final = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 Index = QModelIndex | QPersistentModelIndex
 
 
 class TurnsModel(QAbstractTableModel):
-    """One row a turn."""
+    """One row a turn. It sorts by itself, and makes the words of a row when it is shown: there may be thousands."""
 
     def __init__(self, turns: Sequence[LoggedTurn], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._turns = tuple(turns)
+        self._turns = list(turns)
         self._headings = history_values.headings()
-        self._cells = [history_values.cells(turn, _when(turn.at)) for turn in turns]
-        self._keys = [history_values.sort_keys(turn) for turn in turns]
+        self._keys = {turn.message_id: history_values.sort_keys(turn) for turn in turns}
+        self._cells: dict[str, tuple[str, ...]] = {}  # by the id of the answer
 
     def turn(self, row: int) -> LoggedTurn:
         """The turn in a row."""
         return self._turns[row]
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; what is not known comes last either way."""
+        self.layoutAboutToBeChanged.emit()
+        kept = self.persistentIndexList()
+        marked = [self._turns[index.row()].message_id for index in kept]
+        known = [turn for turn in self._turns if self._key(turn, column) != history_values.NOT_KNOWN]
+        unknown = [turn for turn in self._turns if self._key(turn, column) == history_values.NOT_KNOWN]
+        known.sort(key=lambda turn: self._key(turn, column), reverse=order == Qt.SortOrder.DescendingOrder)
+        self._turns = known + unknown
+        rows = {turn.message_id: row for row, turn in enumerate(self._turns)}
+        moved = [self.index(rows[name], index.column()) for name, index in zip(marked, kept, strict=True)]
+        self.changePersistentIndexList(kept, moved)
+        self.layoutChanged.emit()
+
+    def _key(self, turn: LoggedTurn, column: int) -> Any:  # noqa: ANN401 - texts in some columns, numbers in others
+        return self._keys[turn.message_id][column]
+
+    def _words(self, row: int) -> tuple[str, ...]:
+        turn = self._turns[row]
+        if turn.message_id not in self._cells:
+            self._cells[turn.message_id] = history_values.cells(turn, _when(turn.at))
+        return self._cells[turn.message_id]
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._turns)
@@ -63,11 +87,9 @@ class TurnsModel(QAbstractTableModel):
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:  # noqa: ANN401
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._cells[index.row()][index.column()]
-        if role == _SORT_ROLE:
-            return self._keys[index.row()][index.column()]
+            return self._words(index.row())[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == _MODEL_COLUMN:
-            return self._turns[index.row()].model
+            return plain_tip(self._turns[index.row()].model)
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() >= _TEXT_COLUMNS:
             return _RIGHT
         return None
@@ -103,15 +125,12 @@ class TurnsDialog(QDialog):
         self.setWindowTitle(translate("turns_dialog", "All turns"))
         fit(self, QSize(theme.wide(1040), theme.wide(560)))
         self._model = TurnsModel(turns, self)
-        self._sorted = QSortFilterProxyModel(self)
-        self._sorted.setSourceModel(self._model)
-        self._sorted.setSortRole(_SORT_ROLE)
         self._table = QTableView(self)
         self._table.setObjectName("turns")
         self._table.setAccessibleName(self.windowTitle())
         self._table.setFont(theme.font("small"))
-        self._table.setModel(self._sorted)
-        self._set_up()
+        self._table.setModel(self._model)
+        self._set_up(theme)
         self._table.activated.connect(self._choose)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
@@ -122,27 +141,28 @@ class TurnsDialog(QDialog):
         """The table itself."""
         return self._table
 
-    def _set_up(self) -> None:
+    def _set_up(self, theme: Theme) -> None:
         table = self._table
         header = _Header(Qt.Orientation.Horizontal, table)
         header.setSectionsClickable(True)
         table.setHorizontalHeader(header)
+        header.setSortIndicator(0, Qt.SortOrder.DescendingOrder)  # before it is switched on, which sorts
         table.setSortingEnabled(True)
-        table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         table.setShowGrid(False)
         table.setWordWrap(False)
         table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(28)
+        table.verticalHeader().setDefaultSectionSize(theme.line(_ROW))
         header.setMinimumSectionSize(56)
+        header.setResizeContentsPrecision(_MEASURED)  # of thousands each cell would be looked at for a second or two
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setHighlightSections(False)
 
     def _choose(self, index: QModelIndex) -> None:
-        turn = self._model.turn(self._sorted.mapToSource(index).row())
+        turn = self._model.turn(index.row())
         self.turn_chosen.emit(turn.conversation_id, turn.message_id)
 
 

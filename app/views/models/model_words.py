@@ -53,11 +53,15 @@ def speed(value: Fit) -> str:
     """How fast it would be here."""
     if value.tokens_per_s is None:
         return translate("model_words", "not known before this machine was measured with a model")
-    rate = translate("model_words", "about {rate} tok/s").format(rate=words.rate(value.tokens_per_s))
+    rate = _about(value.tokens_per_s)
     if value.ttft_s is None:
         return rate
     first = translate("model_words", "first token after about {time}").format(time=words.seconds(value.ttft_s))
     return f"{rate} · {first}"
+
+
+def _about(tokens_per_s: float) -> str:
+    return translate("model_words", "about {rate} tok/s").format(rate=words.rate(tokens_per_s))
 
 
 def format_name(weights: str) -> str:
@@ -83,7 +87,7 @@ def source_line(value: Source) -> str:
     size = translate("model_words", "{size} to download").format(size=words.size(value.nbytes)) if value.nbytes else ""
     rate = ""
     if value.fit.kind != "no" and value.fit.tokens_per_s is not None:
-        rate = translate("model_words", "about {rate} tok/s").format(rate=words.rate(value.fit.tokens_per_s))
+        rate = _about(value.fit.tokens_per_s)
     return " · ".join(part for part in (size, short_fit(value.fit), rate) if part)
 
 
@@ -93,7 +97,7 @@ def offer_line(offer: ModelOffer) -> str:
     size = words.size(best.nbytes) if best is not None and best.nbytes else ""
     rate = ""
     if best is not None and best.fit.tokens_per_s is not None and best.fit.kind != "no":
-        rate = translate("model_words", "{rate} tok/s").format(rate=words.rate(best.fit.tokens_per_s))
+        rate = words.per_second(best.fit.tokens_per_s)
     owner = offer.repo.partition("/")[0] if not offer.name else ""
     return " · ".join(part for part in (owner, parameters(offer.parameters), size, rate, offer.licence) if part)
 

@@ -31,6 +31,7 @@ def test_seconds(value: float, said: str) -> None:
 @pytest.mark.parametrize(("value", "said"), [(0.85, "0.85"), (54.23, "54.2"), (312.4, "312")])
 def test_rate(value: float, said: str) -> None:
     assert words.rate(value) == said
+    assert words.per_second(value) == f"{said} tok/s"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QStyleOptionHeader
 
 from app.theme import Look, Theme
 from app.turn_log import LoggedTurn
+from app.views.inspector import history_values
 from app.views.inspector.cache_page import CachePage, comparison_sentence
 from app.views.inspector.history_page import HistoryPage
 from app.views.inspector.history_values import rate_over_time
@@ -140,9 +141,29 @@ def test_the_table_sorts_by_numbers_and_what_is_not_known_comes_last(theme: Them
     dialog.table.sortByColumn(8, Qt.SortOrder.AscendingOrder)
     model = dialog.table.model()
     assert [model.index(row, 8).data() for row in range(3)] == ["9.5", "240", "-"]
+    dialog.table.setCurrentIndex(model.index(0, 0))
+    dialog.table.sortByColumn(8, Qt.SortOrder.DescendingOrder)
+    assert [model.index(row, 8).data() for row in range(3)] == ["240", "9.5", "-"]
+    assert dialog.table.currentIndex().row() == 1, "what is marked moves along"
     with qtbot.waitSignal(dialog.turn_chosen) as told:
-        dialog.table.activated.emit(model.index(0, 0))
+        dialog.table.activated.emit(dialog.table.currentIndex())
     assert told.args == ["c1", "m1"]
+
+
+def test_a_table_of_thousands_of_turns_is_opened_and_sorted_without_a_look_at_every_cell(
+    theme: Theme, qtbot: Any, monkeypatch: Any
+) -> None:
+    made: list[str] = []
+    cells = history_values.cells
+    monkeypatch.setattr(history_values, "cells", lambda turn, when: made.append(turn.message_id) or cells(turn, when))
+    dialog = TurnsDialog(theme, [logged(number, float(number)) for number in range(2_000)], None)  # type: ignore[arg-type]
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.table.model().index(0, 8).data() == "1,999"
+    dialog.table.sortByColumn(8, Qt.SortOrder.AscendingOrder)
+    assert dialog.table.model().index(0, 8).data() == "0.00"
+    QApplication.processEvents()
+    assert len(made) < 500  # each of 2,000 rows took a second and a half
 
 
 def test_the_table_names_model_and_format_and_its_arrow_points_where_it_goes(theme: Theme, qtbot: Any) -> None:

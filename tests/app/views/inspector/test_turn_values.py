@@ -112,7 +112,15 @@ def test_no_trace_makes_it_fail(phases: Phases, times: list[int], tokens: int, w
         ((1998.0, 5573.0, 6543.0), "p50 2.00 · p95 5.57 · max 6.54 s"),
     ],
 )
-def test_a_second_and_more_is_said_in_seconds(gaps: tuple[float, float, float], said: str) -> None:
+def test_percentiles_of_a_second_and_more_are_said_in_seconds(gaps: tuple[float, float, float], said: str) -> None:
     p50, p95, longest = gaps
     found = replace(figures(turn()), tpot_p50_ms=p50, tpot_p95_ms=p95, tpot_max_ms=longest)
     assert turn_values.strip_summary(found) == said
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"),
+    [(4.2, "4.2 ms"), (71.0, "71 ms"), (999.4, "999 ms"), (999.6, "1.00 s"), (2199.0, "2.20 s"), (None, "not known")],
+)
+def test_a_second_and_more_is_said_in_seconds(ms: float | None, said: str) -> None:
+    assert turn_values.milliseconds(ms) == said
