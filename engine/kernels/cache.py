@@ -154,15 +154,24 @@ def _zeros(*shape: int) -> Halves:
 
     They go back to the system the moment they are dropped. What malloc freed it kept: caches that came and went in a
     budget of 75 MiB left 107 MiB resident.
+
+    Raises:
+        MemoryError: There are none left.
     """
     nbytes = math.prod(shape) * np.dtype(np.float16).itemsize
     if nbytes == 0:
         return np.zeros(shape, np.float16)
-    if sys.platform == "win32":
-        pages = mmap.mmap(-1, nbytes)
-    else:
-        pages = mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        pages = _pages(nbytes)
+    except OSError as error:  # which is how the system refuses memory that is asked for in this way
+        raise MemoryError(f"{nbytes} bytes for a cache: {error}") from error
     return np.frombuffer(pages, np.float16).reshape(shape)
+
+
+def _pages(nbytes: int) -> mmap.mmap:
+    if sys.platform == "win32":
+        return mmap.mmap(-1, nbytes)
+    return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def _exported_length(shape: CacheShape, tensors: Mapping[str, Tensor]) -> int:

@@ -128,30 +128,41 @@ def load_packed(path: Path, config: DecoderConfig) -> KernelWeights:
 
 
 def _assemble(arrays: Mapping[str, Array], shapes: Shapes, config: DecoderConfig) -> KernelWeights:
-    def matrix(name: str) -> QuantizedMatrix:
-        kind, rows, columns = shapes[name]
+    """Every size is checked: the kernels trust it, and would read foreign memory."""
+    hidden, inner, attended = config.hidden_size, config.intermediate_size, config.heads * config.head_dim
+
+    def matrix(name: str, rows: int, columns: int) -> QuantizedMatrix:
+        kind, *found = shapes[name]
+        if found != [rows, columns]:
+            raise ValueError(f"{name} is {found}, not {rows} x {columns}")
         return QuantizedMatrix(Kind[str(kind)], rows, columns, arrays[name])
 
-    def linear(name: str, rows: int, columns: int) -> PackedLinear:
-        made = PackedLinear(matrix(name), arrays.get(f"{name}.bias"))
-        if (made.matrix.rows, made.matrix.columns) != (rows, columns):
-            raise ValueError(f"{name} is {made.matrix.rows} x {made.matrix.columns}, not {rows} x {columns}")
-        return made
+    def vector(name: str, *shape: int) -> Array:
+        found = arrays[name]
+        if found.dtype != np.float32 or found.shape != shape:
+            raise ValueError(f"{name} is {found.dtype} {found.shape}, not float32 {shape}")
+        return found
+
+    def linear(name: str, rows: int, columns: int, bias: bool = False) -> PackedLinear:
+        held = matrix(name, rows, columns)
+        return PackedLinear(held, vector(f"{name}.bias", held.padded_rows) if bias else None)
 
     def layer(index: int) -> KernelLayer:
-        prefix, hidden, inner = f"layers.{index}.", config.hidden_size, config.intermediate_size
-        attended = config.heads * config.head_dim
+        prefix = f"layers.{index}."
         return KernelLayer(
-            qkv=linear(f"{prefix}qkv", sum(config.qkv_sizes), hidden),
-            output=linear(f"{prefix}output", hidden, attended),
-            gate_up=linear(f"{prefix}gate_up", 2 * inner, hidden),
-            down=linear(f"{prefix}down", hidden, inner),
-            attention_norm=arrays[f"{prefix}attention_norm"],
-            mlp_norm=arrays[f"{prefix}mlp_norm"],
-            **{name: arrays.get(prefix + name) for name in NORMS[2:]},
+            qkv=linear(f"{prefix}qkv", sum(config.qkv_sizes), hidden, config.qkv_bias),
+            output=linear(f"{prefix}output", hidden, attended, config.output_bias),
+            gate_up=linear(f"{prefix}gate_up", 2 * inner, hidden, config.mlp_bias),
+            down=linear(f"{prefix}down", hidden, inner, config.mlp_bias),
+            attention_norm=vector(f"{prefix}attention_norm", hidden),
+            mlp_norm=vector(f"{prefix}mlp_norm", hidden),
+            attention_post_norm=vector(f"{prefix}attention_post_norm", hidden) if config.post_norms else None,
+            mlp_post_norm=vector(f"{prefix}mlp_post_norm", hidden) if config.post_norms else None,
+            qk_norm=vector(f"{prefix}qk_norm", heads, config.head_dim) if config.qk_norm else None,
         )
 
-    head = linear("head", config.vocab_size, config.hidden_size)
-    embedding = matrix("embedding") if "embedding" in shapes else head.matrix
+    heads = config.heads + config.kv_heads
+    head = linear("head", config.vocab_size, hidden)
+    embedding = matrix("embedding", config.vocab_size, hidden) if "embedding" in shapes else head.matrix
     layers = tuple(layer(index) for index in range(len(config.layers)))
-    return KernelWeights(layers, arrays["norm"], head, embedding)
+    return KernelWeights(layers, vector("norm", hidden), head, embedding)

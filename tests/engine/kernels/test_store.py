@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from engine.decoder.checkpoint import Checkpoint, read_json
 from engine.decoder.config import DecoderConfig
+from engine.errors import BadModelFile
 from engine.kernels.formats import TILE, Kind, gather
 from engine.kernels.packing import pack, pack_to
 from engine.kernels.quantize import quantize
@@ -61,6 +66,60 @@ def test_nothing_is_left_of_one_that_was_given_up(tiny_model: TinyModel, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["packed.partial"]
     steps.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def rewritten(path: Path, change: Callable[[dict[str, torch.Tensor], dict[str, str]], None]) -> None:
+    """The packed file with other tensors or another description."""
+    with safe_open(path, "pt") as file:
+        about = dict(file.metadata())
+    tensors = load_file(path)
+    change(tensors, about)
+    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path, about)
+
+
+def shorter(name: str) -> Callable[[dict[str, torch.Tensor], dict[str, str]], None]:
+    return lambda tensors, _: tensors.update({name: tensors[name][:-1].clone()})
+
+
+def missing(name: str) -> Callable[[dict[str, torch.Tensor], dict[str, str]], None]:
+    return lambda tensors, _: tensors.pop(name)
+
+
+def doubled(name: str) -> Callable[[dict[str, torch.Tensor], dict[str, str]], None]:
+    return lambda tensors, _: tensors.update({name: tensors[name].double()})
+
+
+def fewer_rows(tensors: dict[str, torch.Tensor], about: dict[str, str]) -> None:
+    """An embedding of its own, and whole, but for fewer tokens than there are."""
+    kind, _, columns = json.loads(about["matrices"])["head"]
+    about["matrices"] = json.dumps({**json.loads(about["matrices"]), "embedding": (kind, TILE, columns)})
+    tensors["embedding"] = tensors["head"][:1].clone()
+
+
+@pytest.mark.parametrize(
+    ("family", "change"),
+    [
+        ("qwen3", shorter("norm")),
+        ("qwen3", shorter("layers.1.mlp_norm")),
+        ("qwen3", shorter("layers.0.qk_norm")),
+        ("qwen3", doubled("layers.0.attention_norm")),
+        ("qwen3", missing("layers.0.qk_norm")),
+        ("qwen2", shorter("layers.0.qkv.bias")),
+        ("qwen2", missing("layers.0.qkv.bias")),
+        ("gemma3_text", missing("layers.0.mlp_post_norm")),
+        ("llama", fewer_rows),
+    ],
+)
+def test_sizes_that_the_kernels_would_trust_are_checked(
+    family: str, change: Callable[..., None], tiny_model: TinyModel, tmp_path: Path
+) -> None:
+    config, source = opened(tiny_model(family))
+    path = tmp_path / "packed.safetensors"
+    save_packed(pack(config, source, Kind.Q4A), path)
+    load_packed(path, config)
+    rewritten(path, change)
+    with pytest.raises(BadModelFile, match="cannot be used"):
+        load_packed(path, config)
 
 
 def test_parts_are_put_together_and_what_does_not_belong_is_refused() -> None:
