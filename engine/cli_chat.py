@@ -9,6 +9,7 @@ import json
 import queue
 import sys
 from collections.abc import Iterator
+from typing import Final
 
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.cli_args import sampling, within_bounds
@@ -17,6 +18,8 @@ from engine.errors import BadRequest
 from engine.events import Event, Failed, Finished, Loaded, LoadProgress, ModelInfo, TextDelta
 from engine.paths import Paths
 from engine.worker import Worker
+
+_LOOK_S: Final = 0.2
 
 
 def run(args: list[str], paths: Paths) -> int:
@@ -123,11 +126,19 @@ class _Terminal:
                 return
 
     def _next(self, handle: RequestHandle) -> Event:
-        try:
-            return self._events.get()
-        except KeyboardInterrupt:
-            handle.cancel()
-            return self._events.get()
+        """The next event of a request; Ctrl+C cancels it, and ends the program when pressed again."""
+        while True:
+            try:
+                event = self._events.get(timeout=_LOOK_S)  # on Windows a wait without end hears no Ctrl+C
+            except queue.Empty:
+                continue
+            except KeyboardInterrupt:
+                if handle.cancelled:
+                    raise
+                handle.cancel()
+                continue
+            if event.request_id == handle.id:  # a model that moved to another device says so too
+                return event
 
 
 class _Chat:
