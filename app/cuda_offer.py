@@ -11,7 +11,8 @@ from app.live import Notice
 from app.model_jobs import PATIENCE_MS, ModelJob
 from app.model_offers import Failure, Progress
 from app.views import words
-from engine.cuda_pack import CudaSource, has_driver, read_source, unpacked_version
+from engine.cuda_pack import CudaSource, read_source, unpacked_version
+from engine.nvidia import nvidia_driver
 from engine.own_command import own_command
 from engine.paths import Paths
 
@@ -34,7 +35,7 @@ class CudaOffer(QObject):
     def begin(self) -> None:
         """Say what could be done, if anything."""
         source = read_source()
-        if source is not None and has_driver() and unpacked_version(self._paths) != source.version:
+        if source is not None and nvidia_driver() and unpacked_version(self._paths) != source.version:
             self._offer(source)
 
     def close(self) -> None:
@@ -62,7 +63,12 @@ class CudaOffer(QObject):
         tenth = 10 * progress.done // progress.total if progress.total else 0
         if tenth != self._told:
             self._told = tenth
-            self._say(Notice(progress.sentence, action_label=translate("cuda_offer", "Cancel"), action=self.close))
+            self._say(Notice(progress.sentence, action_label=translate("cuda_offer", "Cancel"), action=self._cancel))
+
+    def _cancel(self) -> None:
+        """Give it up; the window does not wait for the child's end."""
+        if self._job is not None:
+            self._job.pause()
 
     def _done(self, _end: object) -> None:
         self._job = None

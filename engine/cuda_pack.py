@@ -7,7 +7,6 @@ torch. Torch-free; nothing here goes online (`engine.cuda_download` does).
 
 from __future__ import annotations
 
-import ctypes
 import json
 import sys
 from collections.abc import Mapping
@@ -22,7 +21,6 @@ SOURCE: Final = "cuda.json"
 COMPLETE: Final = "complete.json"
 """Written last into the unpacked folder; without it the folder is none."""
 _FOLDER: Final = "torch-cuda"
-_DRIVERS: Final = {"win32": "nvcuda.dll", "linux": "libcuda.so.1"}
 _HTTPS: Final = "https://"
 
 
@@ -96,18 +94,6 @@ def take(paths: Paths) -> bool:
     if not is_frozen() or not unpacked_version(paths):
         return False
     sys.path.insert(0, str(pack_folder(paths)))
-    return True
-
-
-def has_driver() -> bool:
-    """Whether the driver of an NVIDIA GPU is installed."""
-    name = _DRIVERS.get(sys.platform)
-    if name is None:
-        return False
-    try:
-        ctypes.CDLL(name)
-    except OSError:
-        return False
     return True
 
 

@@ -143,6 +143,34 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(
     assert not list(loquat_home.data.rglob("outside.py"))
 
 
+def test_what_another_version_left_there_is_not_unpacked(
+    server: tuple[str, type[_Handler]], loquat_home: Paths
+) -> None:
+    downloads = loquat_home.data / "torch-cuda-downloads"
+    downloads.mkdir(parents=True)
+    (downloads / "2.whl").write_bytes(wheel_of({"torch/foreign.py": "x"}))  # of more files, and never checked
+    fetch(source_at(server[0]), loquat_home)
+    assert unpacked_version(loquat_home)
+    assert not list(loquat_home.data.rglob("foreign.py"))
+    assert not downloads.exists()
+
+
+def test_what_is_here_already_needs_no_room(
+    server: tuple[str, type[_Handler]], loquat_home: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = []
+    monkeypatch.setattr("engine.cuda_download.need_room", lambda _folder, nbytes, _what: wanted.append(nbytes))
+    address, handler = server
+    handler.ends_after = 1_500_000
+    with pytest.raises(FetchFailed, match="goes on where it stopped"):
+        fetch(source_at(address), loquat_home)
+    here = (loquat_home.data / "torch-cuda-downloads" / "1.whl").stat().st_size
+    handler.ends_after = None
+    fetch(source_at(address), loquat_home)
+    assert here > 0
+    assert wanted == [3 * len(BODY), 3 * len(BODY) - here]
+
+
 def test_no_connection_is_a_sentence(loquat_home: Paths) -> None:
     with pytest.raises(FetchFailed, match="broke off"):
         fetch(source_at("http://127.0.0.1:9/torch.whl"), loquat_home)
