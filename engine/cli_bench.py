@@ -27,12 +27,17 @@ def run(args: list[str], paths: Paths) -> int:
     Raises:
         EngineError: An argument is out of bounds, or the model cannot be had.
     """
-    from engine.bench.process import SUBJECT
+    from engine.bench.process import FIRST_TOKEN, SUBJECT
 
     if args[:1] == [SUBJECT]:
         from engine.bench.subject import main
 
         main(args[1])
+        return 0
+    if args[:1] == [FIRST_TOKEN]:
+        from engine.bench import first_token
+
+        first_token.main(*args[1:])
         return 0
     from engine.cli_models import ready_model
 

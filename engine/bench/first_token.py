@@ -1,6 +1,7 @@
 """A program from its start to the first token of a short prompt, run by `loquat bench start` as a child.
 
-`python -m engine.bench.first_token PATH SOURCE` prints one JSON object: moments in seconds since the epoch.
+`python -m engine.bench.first_token PATH SOURCE`, or in an installed program `loquat bench first-token PATH SOURCE`,
+prints one JSON object: moments in seconds since the epoch.
 """
 
 from __future__ import annotations
@@ -66,6 +67,11 @@ def transformers(source: str) -> dict[str, float]:
     return {**moments, "first_token": time.time()}
 
 
+def main(path: str, source: str) -> None:
+    """Run a path and print its moments."""
+    run = {"loquat": loquat, "transformers": transformers}[path]
+    print(json.dumps({"began": BEGAN, **run(source), "peak_bytes": peak_resident()}))
+
+
 if __name__ == "__main__":
-    run = {"loquat": loquat, "transformers": transformers}[sys.argv[1]]
-    print(json.dumps({"began": BEGAN, **run(sys.argv[2]), "peak_bytes": peak_resident()}))
+    main(*sys.argv[1:])

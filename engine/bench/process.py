@@ -16,7 +16,10 @@ from engine.errors import EngineError
 from engine.own_command import is_frozen, own_command
 
 _ROOT = Path(__file__).parents[2]
-SUBJECT: Final = "subject"  # `loquat bench subject '{...}'`: the child, where the program brings its own Python
+# `loquat bench subject '{...}'` and `loquat bench first-token PATH SOURCE` are the children where the program brings
+# its own Python.
+SUBJECT: Final = "subject"
+FIRST_TOKEN: Final = "first-token"  # noqa: S105 - of an answer
 
 
 class SubjectProcess:
@@ -102,8 +105,14 @@ def _start(name: str, command: Sequence[str]) -> subprocess.Popen[str]:
 def loquat_subject(path: str, folder: Path, **config: object) -> SubjectProcess:
     """A path through Loquat's own code; see `engine.bench.subject.load_subject`."""
     options = json.dumps({"path": path, "folder": str(folder), "config": config})
-    command = [*own_command(), "bench", SUBJECT] if is_frozen() else [sys.executable, "-m", "engine.bench.subject"]
-    return SubjectProcess(path, [*command, options])
+    return SubjectProcess(path, [*child_command(SUBJECT), options])
+
+
+def child_command(name: str) -> list[str]:
+    """What starts SUBJECT or FIRST_TOKEN, without its arguments."""
+    if is_frozen():
+        return [*own_command(), "bench", name]
+    return [sys.executable, "-m", f"engine.bench.{name.replace('-', '_')}"]
 
 
 def child_environment() -> dict[str, str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from engine.bench.harness import Figure, Report, alternate, machine_name, medians
-from engine.bench.process import child_environment, loquat_subject
+from engine.bench.process import FIRST_TOKEN, child_command, child_environment, loquat_subject
 from engine.errors import EngineError
 from engine.models.registry import ModelEntry
 
@@ -71,7 +70,7 @@ def _compared(values: Mapping[str, float], limit: float | None) -> dict[str, flo
 
 def _run(path: str, source: str) -> dict[str, Any]:
     spawned = time.time()
-    command = [sys.executable, "-m", "engine.bench.first_token", path, source]
+    command = [*child_command(FIRST_TOKEN), path, source]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=child_environment(), encoding="utf-8"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,7 +18,6 @@ from engine.events import Finished, FinishReason, PrefillProgress
 from engine.tokenizer import Tokenizer
 
 _CANCEL_AFTER: Final = 0.25  # of the prefill
-_numbers = itertools.count(1)
 
 
 def greedy(tokens: int) -> SamplingParams:
@@ -29,7 +29,7 @@ def request_for(
     messages: Sequence[Message], conversation: str, tokens: int = 1, reuse: bool = True, speculate: bool = True
 ) -> ChatRequest:
     """A request that counts as submitted now."""
-    name = f"bench-{next(_numbers)}"
+    name = f"bench-{uuid.uuid4().hex}"
     return ChatRequest(name, tuple(messages), greedy(tokens), conversation, reuse=reuse, speculate=speculate)
 
 
