@@ -18,7 +18,7 @@ import numpy as np
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.model_folder import read_object
 from engine.models.names import shown
-from engine.models.safetensors_file import PICKLES, TensorEntry, pickle_refused, read_entries
+from engine.models.safetensors_file import TensorEntry, pickle_refused, pickles_in, read_entries
 
 CONFIG: Final = "adapter_config.json"
 WEIGHTS: Final = "adapter_model.safetensors"
@@ -32,6 +32,9 @@ _EXPONENTS: Final[Mapping[str, tuple[type[np.unsignedinteger[Any]], int]]] = {
 }
 _PEFT: Final = "base_model.model."
 _PART: Final = re.compile(r"(.+)\.(lora_A|lora_B|lora_magnitude_vector)(?:\.default)?(?:\.weight)?")
+_PATTERN: Final = re.compile(r"(?P<whole>\^?)(?P<name>(?:\w|\\?\.)+)\$?")
+# Ways to begin that take from the model's weights what they put into the adapter (`init_lora_weights` of peft).
+_TAKING: Final = ("pissa", "olora", "corda", "loftq", "lora_ga")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +129,28 @@ def check_numbers(adapter: Adapter) -> None:
 
 
 def _without_weights(folder: Path) -> BadModelFile | UnsupportedModel:
-    pickle = next((file.name for file in folder.iterdir() if file.suffix in PICKLES), None)
-    return pickle_refused(pickle) if pickle else _damaged(folder, f"it lacks {WEIGHTS}")
+    pickles = pickles_in(folder)
+    return pickle_refused(pickles[0]) if pickles else _damaged(folder, f"it lacks {WEIGHTS}")
 
 
 def _check_kind(folder: Path, config: Mapping[str, Any]) -> None:
     kind = config.get("peft_type")
     if kind != "LORA":
+        kind = shown(str(kind))
         raise UnsupportedModel(f"The adapter {folder.name} is of the kind {kind}; Loquat merges LoRA adapters only.")
-    for name, words in (("modules_to_save", "whole layers"), ("layers_pattern_replication", "copied layers")):
+    for name, words in (("modules_to_save", "whole layers"), ("layer_replication", "copied layers")):
         if config.get(name):
             raise UnsupportedModel(f"The adapter {folder.name} brings {words} of its own, which Loquat cannot merge.")
     if config.get("bias", "none") != "none" or config.get("lora_bias"):
         raise UnsupportedModel(f"The adapter {folder.name} changes biases too, which Loquat cannot merge.")
+    if config.get("alora_invocation_tokens"):
+        raise UnsupportedModel(f"The adapter {folder.name} counts only behind certain words, so it cannot be merged.")
+    begun = str(config.get("init_lora_weights"))
+    if begun.lower().startswith(_TAKING):
+        raise UnsupportedModel(
+            f"The adapter {folder.name} was trained on weights that were changed for it ({shown(begun)}); "
+            "get it converted to plain LoRA."
+        )
 
 
 def _targets(folder: Path, config: Mapping[str, Any], entries: list[TensorEntry]) -> Iterator[Target]:
@@ -147,7 +159,7 @@ def _targets(folder: Path, config: Mapping[str, Any], entries: list[TensorEntry]
         match = _PART.fullmatch(entry.name)
         if match is None:
             said = f"The adapter {folder.name} holds something besides LoRA matrices, which Loquat cannot merge."
-            raise UnsupportedModel(said, entry.name)
+            raise UnsupportedModel(said, shown(entry.name))
         parts.setdefault(match[1], {})[match[2]] = entry
     if not parts:
         raise _damaged(folder, "it changes nothing")
@@ -157,14 +169,15 @@ def _targets(folder: Path, config: Mapping[str, Any], entries: list[TensorEntry]
 
 def _target(folder: Path, config: Mapping[str, Any], module: str, found: Mapping[str, TensorEntry]) -> Target:
     if not {"lora_A", "lora_B"} <= found.keys():
-        raise _damaged(folder, f"half of {module} is missing")
+        raise _damaged(folder, f"half of {shown(module)} is missing")
     down, up, magnitude = found["lora_A"], found["lora_B"], found.get("lora_magnitude_vector")
     if len(down.shape) != 2 or len(up.shape) != 2 or down.shape[0] != up.shape[1] or 0 in (*down.shape, *up.shape):
-        raise _damaged(folder, f"the shapes of {module} are {down.shape} and {up.shape}")
+        raise _damaged(folder, f"the shapes of {shown(module)} are {down.shape} and {up.shape}")
     if magnitude is not None and math.prod(magnitude.shape) != up.shape[0]:
-        raise _damaged(folder, f"the magnitudes of {module} are {magnitude.shape}")
-    if not {down.dtype, up.dtype} <= {"F32", "F16", "BF16"}:
-        raise _damaged(folder, f"{module} is held as {down.dtype}")
+        raise _damaged(folder, f"the magnitudes of {shown(module)} are {magnitude.shape}")
+    for entry in found.values():
+        if entry.dtype not in _EXPONENTS:
+            raise _damaged(folder, f"{shown(module)} is held as {entry.dtype}")
     plain = module.removeprefix(_PEFT)
     rank = down.shape[0]
     return Target(
@@ -182,20 +195,31 @@ def _target(folder: Path, config: Mapping[str, Any], module: str, found: Mapping
 
 def _scale(folder: Path, config: Mapping[str, Any], module: str, rank: int) -> float:
     """By default alpha / rank, or alpha / sqrt(rank); both may be set for single modules by a pattern."""
-    alpha = _by_pattern(config.get("alpha_pattern"), module, config.get("lora_alpha"))
-    stated = _by_pattern(config.get("rank_pattern"), module, config.get("r"))
+    alpha = _by_pattern(folder, config.get("alpha_pattern"), module, config.get("lora_alpha"))
+    stated = _by_pattern(folder, config.get("rank_pattern"), module, config.get("r"))
     if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not math.isfinite(alpha):
         raise _damaged(folder, "its lora_alpha is no number")
     if stated != rank:
-        raise _damaged(folder, f"its rank is said to be {stated}, and is {rank}")
+        raise _damaged(folder, f"its rank is said to be {shown(str(stated))}, and is {rank}")
     return float(alpha) / (math.sqrt(rank) if config.get("use_rslora") else rank)
 
 
-def _by_pattern(patterns: object, module: str, default: object) -> object:
-    """As peft matches them: a pattern is the end of a module's name."""
-    if not isinstance(patterns, Mapping):
-        return default
-    return next((v for key, v in patterns.items() if module == key or module.endswith(f".{key}")), default)
+def _by_pattern(folder: Path, patterns: object, module: str, default: object) -> object:
+    """As peft matches them: a pattern is the end of a module's name, or with ^ in front of it all of the name.
+
+    Raises:
+        UnsupportedModel: One is a regular expression beyond that; those of strangers are not run.
+    """
+    for key, value in patterns.items() if isinstance(patterns, Mapping) else ():
+        match = _PATTERN.fullmatch(key)
+        if match is None:
+            raise UnsupportedModel(
+                f"The adapter {folder.name} chooses matrices by a pattern that Loquat does not read ({shown(key)})."
+            )
+        name = match["name"].replace("\\.", ".")
+        if module == name or (not match["whole"] and module.endswith(f".{name}")):
+            return value
+    return default
 
 
 def _damaged(folder: Path, problem: str) -> BadModelFile:

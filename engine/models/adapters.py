@@ -13,8 +13,8 @@ from typing import Final
 from engine.errors import BadModelFile, BadRequest, ModelNotFound, UnsupportedModel
 from engine.models.adapter_file import CONFIG, WEIGHTS, Adapter, check_numbers, plain_name, read_adapter
 from engine.models.choices import AdapterChoice, read_choices, write_choices
-from engine.models.files import flush_to_disk, need_room, os_errors
-from engine.models.names import NameTaken, check_name, free_name
+from engine.models.files import blocks, flush_to_disk, need_room, os_errors
+from engine.models.names import NameTaken, check_name, free_name, shown
 from engine.models.shape import weight_entries
 
 ADAPTERS: Final = "adapters"
@@ -31,12 +31,13 @@ def check_fits(adapter: Adapter, model: Path) -> None:
         have = shapes.get(target.weight)
         wanted = (target.columns, target.rows) if target.transposed else (target.rows, target.columns)
         if have != wanted and have and _fits_mostly(adapter, shapes):
+            name = shown(target.weight)
             raise BadModelFile(
-                f"The adapter {adapter.folder.name} is damaged ({target.weight} has another shape); get it again.",
+                f"The adapter {adapter.folder.name} is damaged ({name} has another shape); get it again.",
                 f"{wanted}, not {have}",
             )
         if have != wanted:
-            trained = f"it was trained on {adapter.base}" if adapter.base else "it was trained on another model"
+            trained = f"it was trained on {shown(adapter.base)}" if adapter.base else "it was trained on another model"
             detail = f"has {target.weight} as {have}, not {wanted}" if have else f"has no {target.weight}"
             raise BadModelFile(
                 f"The adapter {adapter.folder.name} does not fit this model: {trained}. Add it to that one.",
@@ -68,12 +69,12 @@ def add_adapter(model: Path, source: Path, name: str | None = None) -> AdapterCh
     source = source.expanduser().resolve()
     if not source.is_dir():
         raise ModelNotFound(f"There is no folder {source}; give the folder that holds {CONFIG}.")
-    adapter = read_adapter(source)
-    check_fits(adapter, model)
-    check_numbers(adapter)
-    _check_new(model, adapter)
-    chosen = _free(model, source, name)
     with os_errors("add the adapter", model):
+        adapter = read_adapter(source)
+        check_fits(adapter, model)
+        check_numbers(adapter)
+        _check_new(model, adapter)
+        chosen = _free(model, source, name)
         need_room(model, adapter.nbytes, f"add {chosen}")
         _copy(adapter, model / ADAPTERS / chosen)
         before = read_choices(model)
@@ -128,16 +129,18 @@ def merge_key(adapters: list[Adapter]) -> str:
     digest = hashlib.sha256()
     for adapter in adapters:
         for name in (CONFIG, WEIGHTS):
-            digest.update((adapter.folder / name).read_bytes())
+            with (adapter.folder / name).open("rb") as file:
+                for block in blocks(file):
+                    digest.update(block)
     return digest.hexdigest()[:12]
 
 
 def _readable(model: Path, name: str) -> Adapter:
     try:
         return read_adapter(model / ADAPTERS / name)
-    except (BadModelFile, UnsupportedModel) as error:
+    except (BadModelFile, UnsupportedModel, OSError) as error:
         sentence = f"The adapter {name} of {model.name} cannot be read; switch it off, or remove it and add it again."
-        raise BadModelFile(sentence, error.sentence) from error
+        raise BadModelFile(sentence, str(error)) from error
 
 
 def _check_new(model: Path, adapter: Adapter) -> None:

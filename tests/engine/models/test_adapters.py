@@ -23,6 +23,7 @@ from engine.errors import BadModelFile, EngineError, ModelNotFound, UnsupportedM
 from engine.hf_runner import load_hf_runner
 from engine.kernels.store import packed_path
 from engine.loader import fingerprint
+from engine.models import adapter_file
 from engine.models.adapters import ADAPTERS, add_adapter, remove_adapter, switch_adapter
 from engine.models.choices import read_choices
 from engine.models.registry import Registry
@@ -66,7 +67,11 @@ def logits_of(model: Path, config: EngineConfig = FLOATS) -> torch.Tensor:
         {},
         {"use_rslora": True, "r": 9},
         {"use_dora": True},
-        {"target_modules": ["q_proj", "down_proj"], "rank_pattern": {"down_proj": 7}, "alpha_pattern": {"q_proj": 1}},
+        {
+            "target_modules": ["q_proj", "down_proj"],
+            "rank_pattern": {"down_proj": 7},
+            "alpha_pattern": {r"^model\.layers.1.self_attn.q_proj": 40, "^q_proj": 90, "q_proj$": 1},
+        },
     ],
     ids=["lora", "rank-stabilised", "dora", "patterns"],
 )
@@ -150,6 +155,45 @@ def test_what_cannot_be_merged_is_refused(
         add_adapter(model, folder)
 
 
+# What peft would do with it, and merging the matrices would not.
+OTHERWISE: dict[str, dict[str, Any]] = {
+    "copied layers of its own": {"layer_replication": [[0, 2], [1, 3]]},
+    "counts only behind certain words": {"alora_invocation_tokens": [5, 6]},
+    "weights that were changed for it (pissa_niter_4)": {"init_lora_weights": "pissa_niter_4"},
+    "weights that were changed for it (olora)": {"init_lora_weights": "olora"},
+    "by a pattern that Loquat does not read (q_proj|k_proj)": {"alpha_pattern": {"q_proj|k_proj": 1}},
+    "of the kind xxxx": {"peft_type": "x" * 10_000},
+    "its rank is said to be xxxx": {"r": "x" * 10_000},
+}
+
+
+def test_what_would_be_merged_wrongly_is_refused(model: Path, tmp_path: Path) -> None:
+    folder, _ = trained(model, tmp_path / "poet")
+    config = (folder / "adapter_config.json").read_text()
+    for said, values in OTHERWISE.items():
+        with pytest.raises(EngineError) as caught:
+            add_adapter(model, changed(folder, **values))
+        assert said in caught.value.sentence and len(caught.value.sentence) < 200
+        (folder / "adapter_config.json").write_text(config)
+    add_adapter(model, folder)
+
+
+def test_a_file_that_may_not_be_read_gets_a_sentence(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = trained(model, tmp_path / "poet")
+    add_adapter(model, folder)
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(adapter_file, "read_entries", refuse)
+    with pytest.raises(EngineError, match=r"could not add the adapter in .*Permission denied"):
+        add_adapter(model, folder, "again")
+    with pytest.raises(BadModelFile, match="adapter poet of tiny cannot be read; switch it off"):
+        Merge.of(model)
+
+
 def odd(tensors: dict[str, torch.Tensor], kind: str) -> dict[str, torch.Tensor]:
     first = next(name for name in tensors if "lora_A" in name)
     other = first.replace("lora_A", "lora_B")
@@ -162,11 +206,14 @@ def odd(tensors: dict[str, torch.Tensor], kind: str) -> dict[str, torch.Tensor]:
             return {**tensors, first: tensors[first].flatten()}
         case "integers":
             return {**tensors, first: tensors[first].to(torch.int8)}
+        case "integer magnitudes":
+            name = first.replace("lora_A.weight", "lora_magnitude_vector")
+            return {**tensors, name: torch.ones(tensors[other].shape[0], dtype=torch.int8)}
         case _:
             return {**tensors, "base_model.model.lm_head.weight": torch.zeros(3, 3)}
 
 
-@pytest.mark.parametrize("kind", ["half", "rank", "flat", "integers", "more"])
+@pytest.mark.parametrize("kind", ["half", "rank", "flat", "integers", "integer magnitudes", "more"])
 def test_odd_shapes_are_refused(model: Path, tmp_path: Path, kind: str) -> None:
     folder, _ = trained(model, tmp_path / "poet")
     path = folder / "adapter_model.safetensors"
