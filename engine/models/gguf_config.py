@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from gguf.constants import GGMLQuantizationType
 from gguf.quants import dequantize
 
 from engine.errors import BadModelFile, UnsupportedModel
@@ -27,6 +28,7 @@ _LLAMA3_CONTEXT: Final = 8192
 _GEMMA_27B_LAYERS: Final = {"gemma2": 46, "gemma3": 62}
 _GEMMA3_PATTERN: Final = 6
 _SMOLLM3_NO_ROPE_EVERY: Final = 4
+_UNPACKED: Final = (GGMLQuantizationType.F32, GGMLQuantizationType.F16, GGMLQuantizationType.BF16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _rope(source: _Source) -> Config:
 
 def _llama3_scaling(source: _Source, theta: float) -> Config:
     """The file holds the finished factors; find the parameters they were made from, and check them."""
-    stored = _floats(source.tensors["rope_freqs.weight"])
+    stored = _floats(source, "rope_freqs.weight")
     factor = float(stored.max())
     if len(stored) != source.head_dim // 2 or not np.allclose(
         stored, _llama3_factors(theta, source.head_dim, factor), rtol=1e-3
@@ -151,8 +153,18 @@ def _llama3_factors(theta: float, head_dim: int, factor: float) -> npt.NDArray[n
     return np.asarray(1.0 / ((1.0 - smooth) / factor + smooth))
 
 
-def _floats(tensor: GgufTensor) -> npt.NDArray[np.float32]:
-    return np.asarray(dequantize(tensor.blocks, tensor.ggml_type), np.float32).reshape(-1)
+def _floats(source: _Source, name: str) -> npt.NDArray[np.float32]:
+    """A tensor of a factor for each frequency, which belongs to the configuration, shape [n]."""
+    tensor = source.tensors[name]
+    if tensor.elements > source.head_dim or tensor.ggml_type not in _UNPACKED:
+        raise BadModelFile(
+            f"The file {source.metadata.file_name} contradicts itself (the shape of {name}); get it again.",
+            f"{tensor.elements} numbers in {tensor.ggml_type.name}, {source.head_dim} in a head",
+        )
+    values = np.asarray(dequantize(tensor.blocks, tensor.ggml_type), np.float32).reshape(-1)
+    if not np.isfinite(values).all():
+        raise BadModelFile(f"The model's weights are damaged ({name}); get the file again.")
+    return values
 
 
 def _llama(source: _Source) -> Config:
@@ -252,8 +264,8 @@ def _phi3_rope(source: _Source) -> Config:
     return {
         "rope_type": "longrope",
         "rope_theta": source.number("rope.freq_base", 10000.0),
-        "long_factor": _floats(source.tensors["rope_factors_long.weight"]).tolist(),
-        "short_factor": _floats(source.tensors["rope_factors_short.weight"]).tolist(),
+        "long_factor": _floats(source, "rope_factors_long.weight").tolist(),
+        "short_factor": _floats(source, "rope_factors_short.weight").tolist(),
         "original_max_position_embeddings": original,
         "factor": scale,
         "attention_factor": source.number("rope.scaling.attn_factor", default),

@@ -34,6 +34,9 @@ class Change(Enum):
     ADDED_ONE = "one was added"
 
 
+_HALVED: Final = (Change.QUERY_ROWS, Change.KEY_ROWS)  # what comes as two halves of each head
+
+
 @dataclass(frozen=True, slots=True)
 class _Slot:
     """A weight: its name in the file and in transformers, its shape in words of `_sizes`."""
@@ -215,6 +218,8 @@ def _fill(slot: _Slot, file: GgufFile, config: Mapping[str, Any]) -> Iterator[We
         if name not in file.tensors and slot.optional:
             continue
         tensor = _tensor(file, name, shape)  # before the rows: a shape that lies must not take memory
+        if slot.change in _HALVED and sizes["head_dim"] % 2:
+            raise _misshapen(file, name, f"heads of {sizes['head_dim']}")
         rows = _rows(slot.change, config, shape[0])
         yield Weight(slot.hf.format(i=i), shape, tensor, rows, slot.change is Change.ADDED_ONE)
 
@@ -224,11 +229,12 @@ def _tensor(file: GgufFile, name: str, shape: tuple[int, ...]) -> GgufTensor:
     if tensor is None:
         raise BadModelFile(f"The file {file.path.name} lacks a part of its model ({name}); get it again.")
     if tensor.shape != shape:
-        raise BadModelFile(
-            f"The file {file.path.name} contradicts itself (the shape of {name}); get it again.",
-            f"{tensor.shape} instead of {shape}",
-        )
+        raise _misshapen(file, name, f"{tensor.shape} instead of {shape}")
     return tensor
+
+
+def _misshapen(file: GgufFile, name: str, detail: str) -> BadModelFile:
+    return BadModelFile(f"The file {file.path.name} contradicts itself (the shape of {name}); get it again.", detail)
 
 
 def _sizes(config: Mapping[str, Any]) -> dict[str, int]:
@@ -248,7 +254,7 @@ def _sizes(config: Mapping[str, Any]) -> dict[str, int]:
 
 def _rows(change: Change, config: Mapping[str, Any], rows: int) -> npt.NDArray[np.intp] | None:
     """Where each row lies in the file: there a head's two halves are interleaved, here one follows the other."""
-    if change not in (Change.QUERY_ROWS, Change.KEY_ROWS):
+    if change not in _HALVED:
         return None
     heads = config["num_attention_heads"] if change is Change.QUERY_ROWS else config["num_key_value_heads"]
     return np.arange(rows).reshape(heads, rows // heads // 2, 2).swapaxes(1, 2).reshape(-1)

@@ -133,6 +133,23 @@ def test_unknown_scaling_factors_are_refused(tiny_model: TinyModel, tmp_path: Pa
         run_import(file, tmp_path / "model")
 
 
+def test_scaling_factors_in_a_form_that_none_are_kept_in(tiny_model: TinyModel, tmp_path: Path) -> None:
+    name = b"rope_freqs.weight"
+    extra = {name.decode(): np.ones(8, np.float32)}
+    data = bytearray(write_gguf(tiny_model("llama"), tmp_path / "tiny.gguf", extra=extra).read_bytes())
+    struct.pack_into("<I", data, data.index(name) + len(name) + 12, GGMLQuantizationType.I8)
+    (tmp_path / "lie.gguf").write_bytes(data)
+    with pytest.raises(BadModelFile, match=r"the shape of rope_freqs\.weight"):
+        run_import(tmp_path / "lie.gguf", tmp_path / "model")
+
+
+def test_scaling_factors_that_are_no_numbers(tiny_model: TinyModel, tmp_path: Path) -> None:
+    extra = {"rope_freqs.weight": np.full(8, np.nan, np.float32)}
+    file = write_gguf(tiny_model("llama"), tmp_path / "tiny.gguf", extra=extra)
+    with pytest.raises(BadModelFile, match=r"weights are damaged \(rope_freqs\.weight\)"):
+        run_import(file, tmp_path / "model")
+
+
 def test_phi3_long_factors_arrive_in_the_config(tiny_model: TinyModel, tmp_path: Path) -> None:
     rope = {
         "rope_type": "longrope",
