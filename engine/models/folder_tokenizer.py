@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,10 +28,9 @@ def import_tokenizer(source: Path, folder: Path, config: Mapping[str, Any]) -> N
     # Code of its own is left alone; a tokenizer.json says all by itself.
     if settings.pop("auto_map", None) is not None and not (source / TOKENIZER).is_file():
         raise UnsupportedModel(f"The tokenizer of {source.name} needs code of its own, which Loquat does not run.")
-    tokenizer = _tokenizer(source, settings, str(config["model_type"]))
-    _check_size(source, tokenizer, config)
-    tokenizer.save(str(folder / TOKENIZER), pretty=False)
     template = _template(source, settings)
+    tokenizer = _fitting(source, _tokenizer(source, settings, str(config["model_type"])), config, template)
+    tokenizer.save(str(folder / TOKENIZER), pretty=False)
     if template:
         (folder / TEMPLATE).write_text(template, encoding="utf-8", newline="")
     settings.pop("chat_template", None)
@@ -64,7 +64,8 @@ def _add_later_tokens(source: Path, tokenizer: Tokenizer, settings: Mapping[str,
     added: dict[int, AddedToken] = {}
     for text, index in _optional(source, "added_tokens.json").items():
         added[_token_id(source, index)] = AddedToken(str(text), normalized=False)
-    for index, about in (settings.get("added_tokens_decoder") or {}).items():
+    known = settings.get("added_tokens_decoder")
+    for index, about in known.items() if isinstance(known, dict) else ():
         if isinstance(about, dict):
             text, special = str(about.get("content", "")), about.get("special") is True
             added[_token_id(source, index)] = AddedToken(text, normalized=False, special=special)
@@ -81,22 +82,50 @@ def _token_id(source: Path, index: object) -> int:
         raise BadModelFile(f"The added tokens of {source.name} cannot be read; get it again.") from error
 
 
-def _check_size(source: Path, tokenizer: Tokenizer, config: Mapping[str, Any]) -> None:
-    """The largest token id must be a row of the embedding."""
+def _fitting(source: Path, tokenizer: Tokenizer, config: Mapping[str, Any], template: str) -> Tokenizer:
+    """The tokenizer, of which each token has a row in the embedding.
+
+    Added tokens without one are left out if the template does not write them: the small models of Gemma 3 came with the
+    tokenizer of the large ones, in which there is one more, for pictures.
+
+    Raises:
+        BadModelFile: Others have none, or there are no tokens.
+    """
     inner = config.get("text_config")
     size = config.get("vocab_size", inner.get("vocab_size") if isinstance(inner, dict) else None)
-    largest = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
-    if isinstance(size, int) and not 0 <= largest < size:
+    if not isinstance(size, int):
+        return tokenizer
+    vocabulary = tokenizer.get_vocab(with_added_tokens=True)
+    beyond = [text for text, index in vocabulary.items() if index >= size]
+    added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    if not vocabulary or not added.issuperset(beyond) or any(text in template for text in beyond):
         raise BadModelFile(
             f"The tokenizer and the weights in {source.name} do not belong together; get the folder again.",
-            f"largest token id {largest}, {size} rows",
+            f"largest token id {max(vocabulary.values(), default=-1)}, {size} rows",
         )
+    return _without(tokenizer, beyond) if beyond else tokenizer
+
+
+def _without(tokenizer: Tokenizer, texts: Collection[str]) -> Tokenizer:
+    """A tokenizer without some of its added tokens; the library can only add to one."""
+    said = json.loads(tokenizer.to_str())
+    said["added_tokens"] = [token for token in said["added_tokens"] if token["content"] not in texts]
+    words = said["model"]["vocab"]
+    if isinstance(words, dict):
+        said["model"]["vocab"] = {text: index for text, index in words.items() if text not in texts}
+    return Tokenizer.from_str(json.dumps(said))
 
 
 def _template(source: Path, settings: Mapping[str, Any]) -> str:
     """The chat template from wherever the folder keeps it; empty for a base model."""
-    if (source / TEMPLATE).is_file():
-        return (source / TEMPLATE).read_text(encoding="utf-8")
+    path = source / TEMPLATE
+    if path.is_file():
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise BadModelFile(
+                f"The file {TEMPLATE} in {source.name} cannot be read; get it again.", str(error)
+            ) from error
     value = _optional(source, "chat_template.json").get("chat_template", settings.get("chat_template"))
     if isinstance(value, list):  # several, by name
         named = {item.get("name"): item.get("template") for item in value if isinstance(item, dict)}

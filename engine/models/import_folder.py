@@ -23,6 +23,7 @@ from engine.models.import_prequantised import (
     without_scheme,
 )
 from engine.models.model_folder import CONFIG, WEIGHTS, WEIGHTS_INDEX, Imported, read_object, write_json
+from engine.models.names import shown
 from engine.models.note_quality import note_quality
 from engine.models.pack_weights import pack_weights
 from engine.models.prequantised import StoredTensors
@@ -79,8 +80,10 @@ def import_folder(
         return (yield from _unpack(read_checkpoint(tensors, scheme, config), config, target))
     held = Held.of({entry.name: entry.shape for entry in stored.entries})
     check_sizes(config, held)
-    # The weights as they are, and at most one byte each in packed form.
-    need_room(folder, sum(entry.nbytes + entry.elements for entry in stored.entries), f"import {label}")
+    # What is copied, and each weight in packed form, which is about a byte at most.
+    need_room(
+        folder, _copied_bytes(stored, folder) + sum(entry.elements for entry in stored.entries), f"import {label}"
+    )
     import_tokenizer(source, folder, config)
     write_json(folder / CONFIG, config)
     yield from _place(stored, folder, label, handle)
@@ -126,12 +129,12 @@ def _check_config(source: Path, config: dict[str, Any]) -> None:
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
     model_type = str(config.get("model_type"))
-    known = model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    known, named = model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, shown(model_type)
     # Code that came before transformers knew the architecture is named in many a config.json still, and left alone.
     if config.pop("auto_map", None) is not None and not known:
         raise UnsupportedModel(f"The model {source.name} needs code of its own, which Loquat does not run.")
     if not known:
-        raise UnsupportedModel(f"The model {source.name} is of the architecture {model_type}, which is not supported.")
+        raise UnsupportedModel(f"The model {source.name} is of the architecture {named}, which is not supported.")
 
 
 def _check_weights(source: Path, folder: Path, model_type: str, held: Held) -> None:
@@ -180,7 +183,8 @@ def _sharded(source: Path) -> _Weights:
     held = {entry.name: name for name, shard in entries.items() for entry in shard}
     missing = [tensor for tensor, name in places.items() if held.get(tensor) != name]
     if missing:
-        raise BadModelFile(f"The weights in {source.name} are incomplete ({missing[0]} is missing); get them again.")
+        lost = shown(missing[0])
+        raise BadModelFile(f"The weights in {source.name} are incomplete ({lost} is missing); get them again.")
     paths = {tensor: files[name] for tensor, name in held.items()}
     return _Weights(files, paths, [entry for shard in entries.values() for entry in shard], index)
 
@@ -189,8 +193,14 @@ def _shard(source: Path, name: str) -> Path:
     """A shard that the index names; an index cannot name a file elsewhere."""
     path = source / name
     if Path(name).name != name or path.suffix != ".safetensors" or not path.is_file():
-        raise BadModelFile(f"The folder {source.name} lacks a part of its weights ({name}); get it again.")
+        raise BadModelFile(f"The folder {source.name} lacks a part of its weights ({shown(name)}); get it again.")
     return path
+
+
+def _copied_bytes(weights: _Weights, folder: Path) -> int:
+    """Bytes of the weights that lie on another disk; those on the same one are linked, which takes none."""
+    disk, files = folder.stat().st_dev, (path.stat() for path in weights.files.values())
+    return sum(file.st_size for file in files if file.st_dev != disk)
 
 
 def _place(weights: _Weights, folder: Path, label: str, handle: RequestHandle) -> Generator[Step, None, None]:

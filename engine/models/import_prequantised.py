@@ -20,6 +20,7 @@ from engine.formats import SMALL_MODEL
 from engine.kernels.formats import Kind, QuantizedMatrix, stack
 from engine.kernels.quantize import unify
 from engine.kernels.sources import Floats, FolderSource, Shape
+from engine.models.names import shown
 from engine.models.prequantised import FLOATS, Plain, Prequantised, StoredTensors
 from engine.models.prequantised_awq import read_awq
 from engine.models.prequantised_bnb import read_bnb
@@ -74,7 +75,7 @@ def scheme_of(source: Path, config: Mapping[str, Any]) -> Scheme | None:
     method = _method(said) if isinstance(said, dict) else ""
     if method not in SCHEMES:
         raise UnsupportedModel(
-            f"The model {source.name} is quantised by {method or 'an unknown method'}, which is not supported; "
+            f"The model {source.name} is quantised by {shown(method) or 'an unknown method'}, which is not supported; "
             "get it as GPTQ, AWQ or bitsandbytes, unquantised, or as a GGUF."
         )
     return Scheme(method, said)
@@ -184,18 +185,12 @@ class PrequantisedSource:
     def __init__(self, folder: Path, quantised: Sequence[Prequantised]) -> None:
         self._floats = FolderSource(Checkpoint(folder))
         self._quantised = {weight.name: weight for weight in quantised}
-        self.exact = 0
-        self.again = 0
 
     def matrix(self, parts: Sequence[tuple[str, Shape]], kind: Kind) -> QuantizedMatrix:
         """Matrices of these names and shapes, stacked by their rows; see `FolderSource.matrix`."""
         held = [self._exact(name, shape, kind) for name, shape in parts]
         whole = [matrix for matrix in held if matrix is not None]
-        if len(whole) == len(parts):
-            self.exact += len(parts)
-            return stack(unify(whole))
-        self.again += sum(self._find(name) is not None for name, _ in parts)
-        return self._floats.matrix(parts, kind)
+        return stack(unify(whole)) if len(whole) == len(parts) else self._floats.matrix(parts, kind)
 
     def vector(self, name: str, shape: Shape) -> Floats:
         """A vector, as float32."""

@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from engine.errors import BadModelFile
 from engine.kernels.formats import BLOCK, TILE, Kind, QuantizedMatrix, gather
 from engine.kernels.quantize import from_codes
+from engine.models.names import shown
 from engine.models.safetensors_file import TensorEntry
 
 Floats = NDArray[np.float32]
@@ -60,7 +61,8 @@ class StoredTensors:
         """
         entry = self.entries.get(name)
         if entry is None:
-            raise BadModelFile(f"The model {self.label} lacks a part of its quantised weights ({name}); get it again.")
+            part = shown(name)
+            raise BadModelFile(f"The model {self.label} lacks a part of its quantised weights ({part}); get it again.")
         fits = len(entry.shape) == len(sizes)
         fits = fits and all(size in (None, held) for size, held in zip(sizes, entry.shape, strict=True))
         if not fits or entry.dtype not in dtypes:
@@ -70,7 +72,7 @@ class StoredTensors:
     def misfit(self, name: str, detail: str) -> BadModelFile:
         """What to say of a tensor that cannot be what its name and its neighbours ask for."""
         return BadModelFile(
-            f"The quantised weights in {self.label} do not fit each other ({name}); get the model again.", detail
+            f"The quantised weights in {self.label} do not fit each other ({shown(name)}); get the model again.", detail
         )
 
     def tensor(self, name: str) -> torch.Tensor:
@@ -264,7 +266,7 @@ def numbers(name: str, values: Floats) -> Floats:
         BadModelFile: One is not.
     """
     if not np.isfinite(values).all():
-        raise BadModelFile(f"The model's weights are damaged ({name}); get it again.", "infinite, or no number")
+        raise BadModelFile(f"The model's weights are damaged ({shown(name)}); get it again.", "infinite, or no number")
     return values
 
 

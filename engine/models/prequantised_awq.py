@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import BadModelFile, UnsupportedModel
+from engine.models.names import shown
 from engine.models.prequantised import FLOATS, Grouped, Prequantised, StoredTensors, even_groups, unpacked
 
 _BITS: Final = 4
@@ -37,8 +38,8 @@ def read_awq(tensors: StoredTensors, config: Mapping[str, Any]) -> list[Prequant
     bits = config.get("bits", config.get("w_bit", _BITS))
     if variant != "gemm" or bits != _BITS:
         raise UnsupportedModel(
-            f"The model {tensors.label} is stored as AWQ {variant} in {bits} bits, and only gemm in 4 bits is "
-            "supported; get it in that format, or as a GGUF."
+            f"The model {tensors.label} is stored as AWQ {shown(variant)} in {shown(str(bits))} bits, "
+            "and only gemm in 4 bits is supported; get it in that format, or as a GGUF."
         )
     if tensors.named(".act.scales"):
         raise UnsupportedModel(
@@ -55,8 +56,8 @@ def _weight(tensors: StoredTensors, prefix: str, group_size: int) -> Prequantise
     size = group_size if group_size > 0 else columns
     if not size or columns % size:
         raise BadModelFile(
-            f"The model {tensors.label} has groups of {group_size} in rows of {columns} ({prefix}), which do not fit; "
-            "get the model again."
+            f"The model {tensors.label} has groups of {group_size} in rows of {columns} ({shown(prefix)}), "
+            "which do not fit; get the model again."
         )
     tensors.entry(parts[1], ("I32",), (columns // size, words))
     tensors.entry(parts[2], tuple(FLOATS), (columns // size, words * _PER_WORD))

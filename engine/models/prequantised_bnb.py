@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from engine.errors import UnsupportedModel
 from engine.kernels.formats import Kind, QuantizedMatrix
+from engine.models.names import shown
 from engine.models.prequantised import Floats, Grouped, Prequantised, StoredTensors
 
 _STATE: Final = ".quant_state.bitsandbytes__"
@@ -94,7 +95,9 @@ def _in_4_bits(tensors: StoredTensors, name: str) -> Prequantised:
     tensors.entry(f"{name}.quant_map", ("F32",), (16,))
     parts = [name, state_name, f"{name}.quant_map", f"{name}.absmax"]
     if tensors.entry(f"{name}.absmax", ("F32", "U8"), (blocks,)).dtype == "U8":
-        tensors.entry(f"{name}.nested_absmax", ("F32",), (-(-blocks // max(1, state.nested_block)),))
+        if state.nested_block < 1:
+            raise tensors.misfit(state_name, repr(state))
+        tensors.entry(f"{name}.nested_absmax", ("F32",), (-(-blocks // state.nested_block),))
         tensors.entry(f"{name}.nested_quant_map", ("F32",), (256,))
         parts += [f"{name}.nested_absmax", f"{name}.nested_quant_map"]
     return Prequantised(name, state.shape, 4, frozenset(parts), partial(_load_4_bits, tensors, name, state))
@@ -132,7 +135,7 @@ def _in_8_bits(tensors: StoredTensors, prefix: str) -> Prequantised:
         parts.append(order)
         if tensors.tensor(order).to(torch.int64).ne(_ROW_ORDER).any():
             raise UnsupportedModel(
-                f"The model {tensors.label} is stored in the order of one kind of GPU ({order}), which is not "
+                f"The model {tensors.label} is stored in the order of one kind of GPU ({shown(order)}), which is not "
                 "supported; get it unquantised, or as a GGUF."
             )
     return Prequantised(name, (rows, columns), 8, frozenset(parts), partial(_load_8_bits, tensors, name, scales))

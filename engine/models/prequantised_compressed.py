@@ -22,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 
 from engine.errors import BadModelFile, UnsupportedModel
+from engine.models.names import shown
 from engine.models.prequantised import (
     FLOATS,
     Codes,
@@ -49,8 +50,8 @@ def read_compressed(tensors: StoredTensors, config: Mapping[str, Any]) -> list[P
     sparse = (config.get("sparsity_config") or {}).get("format", "dense")
     if variant not in (_PACKED, *_PLAIN) or sparse != "dense":
         raise UnsupportedModel(
-            f"The model {tensors.label} is stored as compressed-tensors {variant} ({sparse}), which is not supported; "
-            "get it as GPTQ, AWQ or bitsandbytes, unquantised, or as a GGUF."
+            f"The model {tensors.label} is stored as compressed-tensors {shown(variant)} ({shown(str(sparse))}), "
+            "which is not supported; get it as GPTQ, AWQ or bitsandbytes, unquantised, or as a GGUF."
         )
     if variant == _PACKED:
         return [_weight(tensors, prefix, packed=True) for prefix in tensors.named(".weight_packed")]
@@ -127,7 +128,7 @@ def _group_count(tensors: StoredTensors, name: str, shape: tuple[int, int]) -> i
         raise tensors.misfit(name, f"{stored} != {shape}")
     if shape[1] % groups:
         raise BadModelFile(
-            f"The model {tensors.label} has {groups} groups in rows of {shape[1]} ({name}), which do not fit; "
+            f"The model {tensors.label} has {groups} groups in rows of {shape[1]} ({shown(name)}), which do not fit; "
             "get the model again."
         )
     return groups
@@ -142,7 +143,7 @@ def _load(tensors: StoredTensors, layout: _Layout) -> Grouped:
         groups = tensors.tensor(layout.order).numpy().astype(np.intp)
         if groups.min() < 0 or groups.max() >= layout.groups:
             raise BadModelFile(
-                f"The quantised weights in {tensors.label} name groups that are not there ({layout.order}); "
+                f"The quantised weights in {tensors.label} name groups that are not there ({shown(layout.order)}); "
                 "get the model again."
             )
     codes = _packed_codes(tensors, layout) if layout.packed else _plain_codes(tensors, layout)

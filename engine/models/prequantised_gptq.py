@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import BadModelFile, UnsupportedModel
+from engine.models.names import shown
 from engine.models.prequantised import FLOATS, Grouped, Prequantised, StoredTensors, even_groups, unpacked
 
 _BITS: Final = (4, 8)
@@ -40,7 +41,7 @@ def read_gptq(tensors: StoredTensors, config: Mapping[str, Any]) -> list[Prequan
     variant = str(config.get("checkpoint_format") or config.get("format") or "").lower()
     if variant not in _FORMATS:
         raise UnsupportedModel(
-            f"The model {tensors.label} is stored in the GPTQ format {variant}, which only some GPUs read; "
+            f"The model {tensors.label} is stored in the GPTQ format {shown(variant)}, which only some GPUs read; "
             "get it in the plain GPTQ format, or as a GGUF."
         )
     size = int(config.get("group_size") or -1)
@@ -55,7 +56,7 @@ def _weight(tensors: StoredTensors, prefix: str, group_size: int, added: int) ->
     bits = 32 * zeros // rows if rows else 0
     if bits not in _BITS or 32 * zeros != bits * rows:
         raise UnsupportedModel(
-            f"The model {tensors.label} is quantised by GPTQ in {bits} bits ({prefix}), and only 4 and 8 are "
+            f"The model {tensors.label} is quantised by GPTQ in {bits} bits ({shown(prefix)}), and only 4 and 8 are "
             "supported; get it in one of these, or as a GGUF."
         )
     columns = words * 32 // bits
@@ -64,8 +65,8 @@ def _weight(tensors: StoredTensors, prefix: str, group_size: int, added: int) ->
         parts.append(f"{prefix}.g_idx")
     elif group_size > 0 and (columns % group_size or groups != columns // group_size):
         raise BadModelFile(
-            f"The model {tensors.label} has groups of {group_size} in rows of {columns} ({prefix}), which do not fit; "
-            "get the model again."
+            f"The model {tensors.label} has groups of {group_size} in rows of {columns} ({shown(prefix)}), "
+            "which do not fit; get the model again."
         )
     load = partial(_load, tensors, prefix, bits=bits, added=added, group_size=group_size)
     return Prequantised(f"{prefix}.weight", (rows, columns), bits, frozenset(parts), load)
@@ -89,6 +90,7 @@ def _groups(tensors: StoredTensors, name: str, count: int, otherwise: NDArray[np
     groups = tensors.tensor(name).numpy().astype(np.intp) if name in tensors else otherwise
     if groups.size and (groups.min() < 0 or groups.max() >= count):
         raise BadModelFile(
-            f"The quantised weights in {tensors.label} name groups that are not there ({name}); get the model again."
+            f"The quantised weights in {tensors.label} name groups that are not there ({shown(name)}); "
+            "get the model again."
         )
     return groups

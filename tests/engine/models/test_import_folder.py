@@ -7,15 +7,18 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import sentencepiece
 import torch
+from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from engine.chat import RequestHandle
 from engine.errors import BadModelFile, Cancelled, UnsupportedModel
+from engine.models import files
 from engine.models.import_folder import import_folder
 from engine.models.model_folder import Imported
 from tests.engine.models.gguf_files import finish
@@ -91,6 +94,12 @@ def test_a_template_inside_the_tokenizer_config_comes_out(source: Path) -> None:
     assert "chat_template" not in json.loads((folder / "tokenizer_config.json").read_text())
 
 
+def test_a_template_that_is_no_text_gets_a_sentence(source: Path) -> None:
+    (source / "chat_template.jinja").write_bytes(b"{{ messages }}\xff\xfe")
+    with pytest.raises(BadModelFile, match=r"The file chat_template\.jinja in .* cannot be read; get it again"):
+        run_import(source)
+
+
 def with_sentencepiece(source: Path, **options: Any) -> sentencepiece.SentencePieceProcessor:
     """Replace the tokenizer by a SentencePiece model with 290 pieces, as old folders have it."""
     (source / "tokenizer.json").unlink()
@@ -134,6 +143,14 @@ def test_a_sentencepiece_model_that_would_give_other_ids_is_refused(options: dic
     with_sentencepiece(source, **options)
     with pytest.raises(UnsupportedModel, match=r"tokenizer\.model is of a kind that is not supported"):
         run_import(source)
+
+
+def test_added_tokens_that_are_no_object_are_passed_over(source: Path) -> None:
+    processor = with_sentencepiece(source)
+    edit(source / "tokenizer_config.json", added_tokens_decoder=[{"content": "<|user|>"}])
+    folder, _ = run_import(source)
+    ours = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    assert ours.encode("the cat").ids == processor.encode("the cat")
 
 
 def test_added_tokens_that_contradict_are_refused(source: Path) -> None:
@@ -221,6 +238,52 @@ def test_a_tokenizer_larger_than_the_embedding(source: Path) -> None:
     edit(source / "config.json", vocab_size=100)
     with pytest.raises(BadModelFile, match="do not belong together"):
         run_import(source)
+
+
+@pytest.fixture
+def with_a_token_more(tiny_model: TinyModel, tmp_path: Path) -> Path:
+    """As the small models of Gemma 3 come: with the tokenizer of the large ones, in which pictures have a token."""
+    folder = shutil.copytree(tiny_model("llama", vocab_size=267), tmp_path / "gemma")
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_special_tokens(["<image_soft_token>"])
+    assert tokenizer.token_to_id("<image_soft_token>") == 267
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def test_an_added_token_that_has_no_row_is_left_out(with_a_token_more: Path) -> None:
+    theirs = Tokenizer.from_file(str(with_a_token_more / "tokenizer.json"))
+    folder, _ = run_import(with_a_token_more)
+    ours = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    assert ours.token_to_id("<image_soft_token>") is None
+    assert max(ours.encode("a<image_soft_token>b").ids) < 267
+    for text in ("<|im_start|>user\nthe 12345<|im_end|>\n", "naïve 你好 🎉"):
+        assert ours.encode(text).ids == theirs.encode(text).ids
+
+
+def test_one_that_the_template_writes_is_refused(with_a_token_more: Path) -> None:
+    (with_a_token_more / "chat_template.jinja").write_text("{{ messages }}<image_soft_token>")
+    with pytest.raises(BadModelFile, match="do not belong together"):
+        run_import(with_a_token_more)
+
+
+def test_weights_that_are_linked_need_no_room(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gigabytes that a download has just brought are not asked for a second time."""
+    numbers = AutoModelForCausalLM.from_pretrained(source).num_parameters()
+
+    def usage(folder: Path) -> SimpleNamespace:
+        return SimpleNamespace(free=files._RESERVE + numbers)
+
+    monkeypatch.setattr("shutil.disk_usage", usage)
+    folder, _ = run_import(source)
+    assert (folder / "model.safetensors").samefile(source / "model.safetensors")
+
+
+def test_a_long_name_makes_no_long_sentence(source: Path) -> None:
+    edit(source / "config.json", model_type="brand-new\n" * 1000)
+    with pytest.raises(UnsupportedModel, match="architecture brand-new") as caught:
+        run_import(source)
+    assert len(caught.value.sentence) < 200 and "\n" not in caught.value.sentence
 
 
 def test_cut_weights(source: Path) -> None:

@@ -155,6 +155,20 @@ def test_a_state_of_bitsandbytes_that_lies(said: Any, source: Path, tmp_path: Pa
     assert "do not fit each other" in refused(made, source, tmp_path)
 
 
+def test_a_state_that_does_not_say_how_its_scales_are_nested(source: Path, tmp_path: Path) -> None:
+    made = bnb_4bit(source)
+    text = json.dumps({"shape": [64, 128], "blocksize": 64}).encode()
+    made.tensors[f"{DOWN}.weight.quant_state.bitsandbytes__nf4"] = torch.tensor(list(text), dtype=torch.uint8)
+    made.tensors[f"{DOWN}.weight.nested_absmax"] = torch.ones(128)
+    assert "do not fit each other" in refused(made, source, tmp_path)
+
+
+def test_a_long_name_makes_no_long_sentence(source: Path, tmp_path: Path) -> None:
+    made = gptq(source)
+    made.config["checkpoint_format"] = "marlin" * 1000
+    assert len(refused(made, source, tmp_path)) < 250
+
+
 def test_a_matrix_of_another_size_than_the_architecture_has(source: Path, tmp_path: Path) -> None:
     made = gptq(source)
     for part in ("qweight", "qzeros", "scales", "g_idx"):
