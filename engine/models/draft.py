@@ -10,7 +10,7 @@ import tokenizers
 from engine.errors import BadModelFile, BadRequest
 from engine.models.choices import read_choices, write_choices
 from engine.models.files import os_errors
-from engine.models.model_folder import TOKENIZER
+from engine.models.model_folder import CONFIG, TOKENIZER, read_object
 from engine.models.registry import ModelEntry
 
 
@@ -19,11 +19,12 @@ def check_pair(entry: ModelEntry, draft: ModelEntry) -> None:
 
     Raises:
         BadRequest: It is the same one, or has other tokens.
-        BadModelFile: A tokenizer is missing or damaged.
+        BadModelFile: A tokenizer or a config.json is missing or damaged.
     """
     if entry.name == draft.name:
         raise BadRequest("A model cannot draft for itself; choose a smaller one of the same family.")
-    if not _same_tokens(entry.folder / TOKENIZER, draft.folder / TOKENIZER):
+    same = _same_tokens(entry.folder / TOKENIZER, draft.folder / TOKENIZER)
+    if not same or _rows(draft.folder) > _rows(entry.folder):  # a guess must be a row of the embedding
         raise BadRequest(
             f"{draft.label} cannot draft for {entry.label}, as their tokens differ; "
             "choose a smaller one of the same family."
@@ -52,10 +53,19 @@ def _same_tokens(a: Path, b: Path) -> bool:
         raise BadModelFile(sentence, repr(error)) from error
 
 
+def _rows(folder: Path) -> int:
+    """Tokens that the embedding of a model has room for."""
+    outer = read_object(folder, CONFIG)
+    inner = outer.get("text_config")
+    size = (inner if isinstance(inner, dict) else outer).get("vocab_size")
+    return size if isinstance(size, int) else 0
+
+
 def _vocabulary(path: Path) -> dict[str, int]:
+    """Text to id, without what only fills a GGUF file's list up: larger models of a family are filled up further."""
     try:
         found: dict[str, int] = tokenizers.Tokenizer.from_file(str(path)).get_vocab(with_added_tokens=True)
     except Exception as error:  # what the library raises is of no narrower type
         sentence = f"The tokenizer of {path.parent.name} is damaged; get the model again."
         raise BadModelFile(sentence, str(error)) from error
-    return found
+    return {text: index for text, index in found.items() if text != f"[PAD{index}]"}
