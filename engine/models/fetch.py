@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import zipfile
 import zlib
 from collections.abc import Generator
@@ -45,6 +46,7 @@ def fetch(model: CatalogueModel, folder: Path, handle: RequestHandle) -> Generat
         raise
     except FetchFailed as error:
         yield Step(LoadStage.DOWNLOAD, 0, model.nbytes, f"{error.sentence} Trying once more")
+    shutil.rmtree(folder / "first", ignore_errors=True)  # there is room for one download
     try:
         return (yield from _attempt(model, folder / "second", handle))
     except (NoNetwork, NotOffered):

@@ -27,6 +27,7 @@ _POLL_S: Final = 0.1
 _KEPT_LINES: Final = 60
 _NO_CONNECTION: Final = "connection broken by"
 _NOT_FOUND: Final = "No matching distribution found"
+_NO_PIP: Final = "No module named pip"
 _NO_SPACE: Final = ("No space left on device", "not enough space on the disk", "Disk quota exceeded")
 
 # None ends it.
@@ -84,6 +85,7 @@ def _child(command: list[str], folder: Path) -> Iterator[tuple[subprocess.Popen[
     """The running child, and its lines as a thread reads them; both have ended when the block ends."""
     here = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     plain = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "1"}
+    plain |= {"PYTHONSAFEPATH": "1"}  # a file called pip.py where somebody happens to be is not run
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -141,6 +143,10 @@ def _failure(output: str, code: int) -> FetchFailed | DiskFull:
     detail = f"pip ended with {code}:\n{output}"
     if any(text in output for text in _NO_SPACE):
         return DiskFull("The disk became full during the download; free some space and try again.", detail)
+    if _NO_PIP in output:
+        return NotOffered(
+            "This model is downloaded by pip, which this Python lacks; run python -m ensurepip, and try again.", detail
+        )
     if _NOT_FOUND not in output:
         return FetchFailed("The download broke off.", detail)
     if _NO_CONNECTION in output:
