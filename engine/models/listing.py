@@ -52,7 +52,7 @@ def _context(entry: ModelEntry) -> int:
     """The longest conversation that its config.json speaks of; 0 where it speaks of none, or cannot be read."""
     try:
         outer = read_object(entry.folder, CONFIG)
-    except BadModelFile:
+    except (BadModelFile, OSError):
         return 0  # said when it is loaded
     inner = outer.get("text_config")
     config = inner if isinstance(inner, dict) else outer

@@ -11,9 +11,10 @@ from typing import Final
 
 from engine.atomic import write_atomically
 from engine.chat import RequestHandle
-from engine.errors import BadRequest, EngineError, ModelNotFound, UnsupportedModel
+from engine.errors import BadModelFile, BadRequest, EngineError, ModelNotFound, UnsupportedModel
 from engine.events import LoadStage
 from engine.formats import WEIGHTS
+from engine.models.adapter_file import is_adapter
 from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.choices import ModelChoices, read_choices, write_choices
 from engine.models.files import folder_bytes, link_or_copy, os_errors, sha256_steps
@@ -31,7 +32,7 @@ from engine.models.model_folder import (
     read_manifest,
     unfinished_folder,
 )
-from engine.models.names import NameTaken, check_name, free_name
+from engine.models.names import NameTaken, check_name, free_name, shown
 from engine.models.progress import Step, stop_if_cancelled
 from engine.models.safetensors_file import PICKLES, pickle_refused, pickles_in
 
@@ -204,7 +205,7 @@ class Registry:
                 yield from _look_over(folder, label or source.name, handle)
                 if keep_source:
                     yield from _keep(source, folder, handle)
-                title = label or imported.title.strip() or _title(source)
+                title = label or shown(imported.title.strip() or _title(source))
                 imported = replace(imported, weights=weights or imported.weights)
                 manifest = _manifest(imported, folder, name=chosen, label=title, source=source.name, sha256=sha256)
                 publish(folder, replace(manifest, origin=origin, licence=licence))
@@ -309,6 +310,11 @@ def _in_folder(folder: Path) -> Path:
     if (folder / CONFIG).is_file() and any(folder.glob("*.safetensors")):
         return folder  # also where a GGUF file lies beside them
     file = first_file(folder)
+    if file is None and is_adapter(folder):
+        raise BadModelFile(
+            f"The folder {folder.name} holds no model, but an adapter; add it to the model that it is for, "
+            "with: loquat models adapter add MODEL FOLDER."
+        )
     if file is None and (pickles := pickles_in(folder)):
         raise pickle_refused(pickles[0])
     return file or folder

@@ -93,6 +93,14 @@ def test_an_empty_folder_and_nothing_at_all(registry: Registry, tmp_path: Path) 
         assert isinstance(refused(registry, path), ModelNotFound)
 
 
+def test_an_adapter_is_told_where_it_belongs(registry: Registry, tmp_path: Path) -> None:
+    (tmp_path / "poet").mkdir()
+    (tmp_path / "poet" / "adapter_config.json").write_text("{}")
+    (tmp_path / "poet" / "adapter_model.bin").write_bytes(b"\x80\x02}q\x00.")
+    error = refused(registry, tmp_path / "poet")
+    assert "The folder poet holds no model, but an adapter; add it to the model that it is for" in error.sentence
+
+
 PLACES = (
     "with spaces",
     " leading and trailing ",

@@ -40,10 +40,10 @@ def refusal(source: Path, changes: dict[str, Any]) -> BadModelFile:
     config = source / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | changes))
     models = source.parent / "models"
-    start = time.process_time()
+    start = time.thread_time()
     with pytest.raises(BadModelFile) as caught:
         finish(Registry(models).add(source, RequestHandle("test")))
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
     assert not list(models.glob("*"))
     return caught.value
 
@@ -207,12 +207,12 @@ def test_any_value_ends_in_a_sentence(tiny_source: tuple[Path, dict[str, Any]], 
     source, config = tiny_source
     (source / "config.json").write_text(json.dumps(config | changes))
     registry = Registry(source.parent / "models")
-    start = time.process_time()
+    start = time.thread_time()
     try:
         registry.remove(finish(registry.add(source, RequestHandle("test"))).name)
     except EngineError as error:
         assert error.sentence.endswith(".") and len(error.sentence) < 300
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
 
 
 @pytest.fixture(scope="module")

@@ -159,9 +159,9 @@ def test_a_large_vocabulary_can_be_given_up_on_the_way() -> None:
 def test_a_token_as_long_as_a_book_takes_no_time() -> None:
     tokens = ["<unk>", "a", "aa", "a" * LONGEST_MERGED, "a" * 1_000_000]
     about = metadata("llama", tokens, [2, *[NORMAL] * 4], scores=np.zeros(5, np.float32))
-    start = time.process_time()
+    start = time.thread_time()
     assert build_tokenizer(about).token_to_id("a" * 1_000_000) == 4
-    assert time.process_time() - start < 1
+    assert time.thread_time() - start < 1
 
 
 CUTS: Mapping[str, list[str]] = {

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from engine.chat import RequestHandle
 from engine.errors import BadModelFile, Cancelled, DiskFull, EngineError, ModelNotFound, UnsupportedModel
+from engine.models import listing
 from engine.models import registry as registry_module
 from engine.models.catalogue import DEFAULT_MODEL
 from engine.models.model_folder import unfinished_folder
@@ -111,6 +113,25 @@ def test_removing_frees_the_disk(registry: Registry, gguf_file: Path, tiny_model
     assert (tiny_model("llama") / "model.safetensors").is_file()
     with pytest.raises(ModelNotFound):
         registry.remove(entry.name)
+
+
+def test_a_title_out_of_a_file_stays_short(registry: Registry, tiny_model: TinyModel, tmp_path: Path) -> None:
+    entry = add(registry, shutil.copytree(tiny_model("llama"), tmp_path / f"line\n{'x' * 200}"))
+    assert entry.label.startswith("line\N{REPLACEMENT CHARACTER}xxx") and len(entry.label) < 80
+
+
+def test_a_model_whose_config_may_not_be_read_is_listed(
+    registry: Registry, gguf_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = add(registry, gguf_file)
+    (known,) = listing.listed([entry])
+    assert known.context == 512
+
+    def refuse(folder: Path, name: str) -> None:
+        raise PermissionError(13, "Permission denied", name)
+
+    monkeypatch.setattr(listing, "read_object", refuse)
+    assert listing.listed([entry]) == (replace(known, context=0),)
 
 
 def test_other_folders_are_no_models(registry: Registry, gguf_file: Path) -> None:
