@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPointF,
     QRect,
     QRectF,
@@ -19,8 +17,6 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QFontMetrics,
     QPainter,
     QTextCharFormat,
@@ -37,13 +33,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import FontRole, Theme
+from app.views.listed_rows import Index, ListedRows, announce_current
 
 ROW_HEIGHT: Final = 34
 HEADING_HEIGHT: Final = 28
 _SIDE: Final = 12
 _GAP: Final = 12
 _RADIUS: Final = 8
-Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,33 +61,8 @@ class Choice:
     hint: str = ""
 
 
-class _Choices(QAbstractListModel):
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.rows: tuple[Choice, ...] = ()
-
-    def set_rows(self, rows: Sequence[Choice]) -> None:
-        self.beginResetModel()
-        self.rows = tuple(rows)
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self.rows)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        row = self.rows[index.row()]
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join(part for part in (row.label, row.detail, row.hint) if part)
-        return row.label if role == Qt.ItemDataRole.DisplayRole else None
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        if self.rows[index.row()].id:
-            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return Qt.ItemFlag.NoItemFlags
-
-
 class _Delegate(QStyledItemDelegate):
-    def __init__(self, theme: Theme, model: _Choices, parent: QObject) -> None:
+    def __init__(self, theme: Theme, model: ListedRows[Choice], parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
         self._model = model
@@ -163,7 +134,7 @@ class ChoiceList(QListView):
 
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self._choices = _Choices(self)
+        self._choices = ListedRows[Choice](self)
         self.setObjectName("choices")
         self.setAccessibleName(name)
         self.setModel(self._choices)
@@ -190,7 +161,7 @@ class ChoiceList(QListView):
 
     def show_rows(self, rows: Sequence[Choice]) -> None:
         """Show other rows; the first that can be chosen is marked."""
-        self._choices.set_rows(rows)
+        self._choices.show(rows)
         first = next((number for number, row in enumerate(rows) if row.id), None)
         if first is not None:
             self.setCurrentIndex(self._choices.index(first))
@@ -212,9 +183,7 @@ class ChoiceList(QListView):
 
     def announce(self) -> None:
         """Say the marked row to a screen reader, whose focus is in the field."""
-        if self.current is not None:
-            said = self._choices.data(self.currentIndex(), Qt.ItemDataRole.AccessibleTextRole)
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, str(said)))
+        announce_current(self)
 
     def height_of_rows(self) -> int:
         """Pixels that all rows take."""

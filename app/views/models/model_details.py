@@ -152,7 +152,8 @@ class ModelDetails(QFrame):
         offer = model_facts.offer_of(thing, shelf)
         self.formats.show_offer(offer if isinstance(thing, ModelOffer) else None, keep=not another)
         self.terms.show_thing(thing, offer, keep=not another)
-        self.own.show_model(thing if isinstance(thing, InstalledModel) and not thing.server else None, shelf)
+        model = thing if isinstance(thing, InstalledModel) and not thing.server else None
+        self.own.show_model(model, shelf, refused=said is not None and said.warning)
         self._show_facts()
         self._show_said(said)
         self._show_actions()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, 
 from app.i18n import labelled, translate
 from app.model_offers import Shelf
 from app.theme import Theme
-from app.views.controls import Label, Menu, QuietButton
+from app.views.controls import Label, Menu, QuietButton, unmarked
 from app.views.dialogs import make_button
 from engine.events import InstalledModel
 from engine.models.choices import AdapterChoice
@@ -45,8 +45,8 @@ class OwnParts(QWidget):
         """One for each adapter."""
         return tuple(box for row in self._rows for box in row.findChildren(QCheckBox))
 
-    def show_model(self, model: InstalledModel | None, shelf: Shelf) -> None:
-        """Show what goes with a model; None shows nothing."""
+    def show_model(self, model: InstalledModel | None, shelf: Shelf, refused: bool = False) -> None:
+        """Show what goes with a model; None shows nothing. What was `refused` is taken back: boxes show what is."""
         self._model = model
         self.setVisible(model is not None)
         if model is None:
@@ -54,6 +54,11 @@ class OwnParts(QWidget):
         if self._shown != (model.name, model.adapters):
             self._shown = (model.name, model.adapters)
             self._show_adapters(model.adapters)
+        elif refused:
+            for box, adapter in zip(self.adapter_boxes, model.adapters, strict=True):
+                box.blockSignals(True)
+                box.setChecked(adapter.on)
+                box.blockSignals(False)
         others = tuple(
             (each.name, each.label) for each in shelf.installed if not each.server and each.name != model.name
         )
@@ -72,7 +77,7 @@ class OwnParts(QWidget):
 
     def _row(self, adapter: AdapterChoice) -> QWidget:
         row = QWidget(self)
-        box = QCheckBox(adapter.name, row)
+        box = QCheckBox(unmarked(adapter.name), row)
         box.setFont(self._theme.font("list"))
         box.setChecked(adapter.on)
         box.toggled.connect(lambda on: self.adapter_wanted.emit("on" if on else "off", adapter.name))
@@ -124,8 +129,9 @@ class DraftButton(QPushButton):
     def show_choice(self, draft: str, others: tuple[tuple[str, str], ...]) -> None:
         """Show the one that is chosen; `others` are names and labels."""
         self._draft, self._others = draft, others
-        self.setText(dict(others).get(draft, draft) or translate("model_extras", "None"))
-        self.setAccessibleName(labelled(translate("model_extras", "Draft model"), self.text()))
+        name = dict(others).get(draft, draft) or translate("model_extras", "None")
+        self.setText(unmarked(name))
+        self.setAccessibleName(labelled(translate("model_extras", "Draft model"), name))
         self.setEnabled(bool(others) or bool(draft))
 
     def menu_of_choices(self) -> Menu:
@@ -133,7 +139,7 @@ class DraftButton(QPushButton):
         menu = Menu(self._theme, self)
         group = QActionGroup(menu)
         for name, label in (("", translate("model_extras", "None")), *self._others):
-            action = QAction(label, group)
+            action = QAction(unmarked(label), group)
             action.setCheckable(True)
             action.setChecked(name == self._draft)
             action.triggered.connect(partial(self._choose, name))

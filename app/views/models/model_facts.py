@@ -144,7 +144,10 @@ def _speed(fit: Fit) -> str:
 
 
 def _with_reason(said: str, fit: Fit) -> str:
-    return as_one_text((f"{said}." if fit.reason and said else said, translated(fit.reason)))
+    if not (said and fit.reason):
+        return said or translated(fit.reason)
+    sentence = translate("model_facts", "{sentence}.").format(sentence=said)
+    return as_one_text((sentence, translated(fit.reason)))
 
 
 def _languages(offer: ModelOffer) -> str:

@@ -28,7 +28,7 @@ class Row:
 
     Attributes:
         id: Which thing it stands for; empty for a heading or a sentence, which cannot be chosen.
-        title: The first line.
+        label: The first line.
         detail: The second line, quietly; a heading has none.
         hint: At the right end of the first line, quietly.
         dot: The token of a small dot before the hint; empty for none.
@@ -37,7 +37,7 @@ class Row:
     """
 
     id: str
-    title: str
+    label: str
     detail: str = ""
     hint: str = ""
     dot: str = ""

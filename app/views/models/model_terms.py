@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QHBoxLayout, QLineEdit, Q
 from app.i18n import labelled, translate
 from app.model_offers import ModelOffer, Source, Task
 from app.theme import Theme
-from app.views.controls import Label, QuietButton, make_line
+from app.views.controls import Label, QuietButton, make_line, unmarked
 from app.views.dialogs import make_button
 from app.views.models import model_words
 from app.views.models.model_facts import Thing
@@ -22,7 +22,7 @@ _ASKS_FOR_TOKEN: Final = ("gated", "token")
 
 def hub_page(of: str) -> str:
     """The address of a page of the hub, or of the mirror that is asked in its place."""
-    return f"{os.environ.get('HF_ENDPOINT', '').rstrip('/') or 'https://huggingface.co'}/{of}"
+    return f"{os.environ.get('HF_ENDPOINT', '').strip().rstrip('/') or 'https://huggingface.co'}/{of}"
 
 
 class FormatChoice(QWidget):
@@ -78,7 +78,8 @@ class FormatChoice(QWidget):
 
     def _button(self, source: Source, recommended: bool) -> QRadioButton:
         line = QWidget(self)
-        button = QRadioButton(model_words.source_name(source, recommended and source.fit.kind != "no"), line)
+        name = model_words.source_name(source, recommended and source.fit.kind != "no")
+        button = QRadioButton(unmarked(name), line)
         button.setFont(self._theme.font("list"))
         about = Label(self._theme, model_words.source_line(source), "small", "muted")
         about.setWordWrap(True)

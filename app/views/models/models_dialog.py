@@ -228,6 +228,10 @@ class ModelsDialog(QDialog):
             base=base.name if base is not None else "",
         )
 
+    def _want_of_adapter(self, action: str, adapter: str) -> None:
+        self._said = None
+        self.adapter_requested.emit(self._chosen_model, action, adapter)
+
     def _give_token(self, token: str) -> None:
         if isinstance(self.details.thing, Task):
             self.token_given.emit(token, self.details.thing.id)
@@ -264,7 +268,7 @@ class ModelsDialog(QDialog):
         details.link_activated.connect(self.link_activated)
         details.token_given.connect(self._give_token)
         details.own.add_wanted.connect(lambda: self.adapter_folder_requested.emit(self._chosen_model))
-        details.own.adapter_wanted.connect(lambda do, name: self.adapter_requested.emit(self._chosen_model, do, name))
+        details.own.adapter_wanted.connect(self._want_of_adapter)
         details.own.draft_wanted.connect(lambda draft: self.draft_requested.emit(self._chosen_model, draft))
         self.file_button.clicked.connect(self.file_requested)
         self.folder_button.clicked.connect(self.folder_requested)

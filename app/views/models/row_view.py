@@ -6,10 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
     QPointF,
     QRect,
     QRectF,
@@ -18,8 +14,6 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QFontMetrics,
     QKeyEvent,
     QPainter,
@@ -30,6 +24,7 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 
 from app.i18n import translate
 from app.theme import Theme
+from app.views.listed_rows import Index, ListedRows, announce_current
 from app.views.models.model_rows import Row
 from app.views.row_list import RowList
 
@@ -38,43 +33,10 @@ _HEADING: Final = 34
 _SIDE: Final = 10
 _RADIUS: Final = 8
 _DOT: Final = 7
-Index = QModelIndex | QPersistentModelIndex
-
-
-class _Rows(QAbstractListModel):
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.rows: tuple[Row, ...] = ()
-
-    def show(self, rows: Sequence[Row]) -> None:
-        """Take other rows; where they are the same things, what is chosen and scrolled stays."""
-        fresh = tuple(rows)
-        if [row.id or row.title for row in fresh] == [row.id or row.title for row in self.rows]:
-            self.rows = fresh
-            if fresh:
-                self.dataChanged.emit(self.index(0), self.index(len(fresh) - 1))
-            return
-        self.beginResetModel()
-        self.rows = fresh
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        return 0 if parent.isValid() else len(self.rows)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        row = self.rows[index.row()]
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join(part for part in (row.title, row.detail, row.hint) if part)
-        return row.title if role == Qt.ItemDataRole.DisplayRole else None
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        if self.rows[index.row()].id:
-            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return Qt.ItemFlag.NoItemFlags
 
 
 class _Delegate(QStyledItemDelegate):
-    def __init__(self, theme: Theme, model: _Rows, view: QWidget) -> None:
+    def __init__(self, theme: Theme, model: ListedRows[Row], view: QWidget) -> None:
         super().__init__(view)
         self._theme = theme
         self._rows = model
@@ -88,7 +50,7 @@ class _Delegate(QStyledItemDelegate):
             return QSize(0, self._theme.line(_HEADING))
         room = QRect(0, 0, max(40, self._view.width() - 4 * _SIDE), 1000)
         metrics = QFontMetrics(self._theme.font("small"))
-        return QSize(0, metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, row.title).height() + 10)
+        return QSize(0, metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, row.label).height() + 10)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row = self._rows.rows[index.row()]
@@ -106,10 +68,10 @@ class _Delegate(QStyledItemDelegate):
         painter.setFont(self._theme.font("small" if row.sentence else "figure"))
         painter.setPen(self._theme.color("muted"))
         if row.sentence:
-            painter.drawText(room.adjusted(0, 2, 0, 0), int(Qt.TextFlag.TextWordWrap), row.title)
+            painter.drawText(room.adjusted(0, 2, 0, 0), int(Qt.TextFlag.TextWordWrap), row.label)
         else:
             low = Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft
-            painter.drawText(room.adjusted(0, 0, 0, -6), int(low), row.title)
+            painter.drawText(room.adjusted(0, 0, 0, -6), int(low), row.label)
 
     def _ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -125,7 +87,7 @@ class _Delegate(QStyledItemDelegate):
         half = room.height() // 2
         upper, lower = room.adjusted(0, 4, 0, -half), room.adjusted(0, half, 0, -5)
         taken = self._hint(painter, upper, row)
-        self._line(painter, upper.adjusted(0, 0, -taken, 0), row.title, "list", "text")
+        self._line(painter, upper.adjusted(0, 0, -taken, 0), row.label, "list", "text")
         self._line(painter, lower, row.detail, "small", "muted")
         if row.share is not None:
             self._bar(painter, QRectF(room.left(), room.bottom() - 4, room.width(), 3), row.share)
@@ -168,7 +130,7 @@ class ModelRows(RowList):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(translate("row_view", "Models"), parent)
-        self._rows = _Rows(self)
+        self._rows = ListedRows[Row](self)
         self.setModel(self._rows)
         self.setItemDelegate(_Delegate(theme, self._rows, self))
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -212,9 +174,7 @@ class ModelRows(RowList):
 
     def announce(self) -> None:
         """Say the chosen row to a screen reader, whose focus is in the field."""
-        if self.current_id:
-            said = self._rows.data(self.currentIndex(), Qt.ItemDataRole.AccessibleTextRole)
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, str(said)))
+        announce_current(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)

@@ -44,7 +44,7 @@ class Opened:
 
     @property
     def titles(self) -> list[str]:
-        return [row.title for row in self.dialog.list.rows]
+        return [row.label for row in self.dialog.list.rows]
 
     @property
     def shown(self) -> set[str]:
@@ -200,7 +200,7 @@ def test_the_hub_is_asked_when_the_person_says_so(opened: Any, qtbot: Any) -> No
     assert it.shown == {"ask"} and it.dialog.details.title == "Search Hugging Face for “coder”"
     QTest.keyClick(it.dialog.search_field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "Qwen2.5-Coder-1.5B-Instruct-GGUF" in it.titles)
-    assert it.commands.calls[-1] == ["search", "coder", "--json"]
+    assert it.commands.calls[-1] == ["search", "--json", "--", "coder"], "also what begins like an option"
     it.dialog.list.pick("found:bartowski/Qwen2.5-Coder-1.5B-Instruct-GGUF")
     assert it.shown == {"look_up", "page"}, "what it takes is not known yet"
     variants = [{"name": name, "file": f"{name}.gguf", "nbytes": 9 * 10**8} for name in ("Q8_0", "Q4_K_M")]
@@ -329,6 +329,30 @@ def test_adapters_a_draft_model_and_a_check(opened: Any, qtbot: Any, tmp_path: P
     assert ["adapter", "add", "other", str(tmp_path)] in it.commands.calls
 
 
+def test_an_adapter_that_is_refused_is_not_shown_as_switched_on(opened: Any, qtbot: Any) -> None:
+    sentence = "The adapter was made for another model."
+    it = opened(adapter=[{"error": sentence}, {"exit": 2}])
+    it.world.worker.models[1] = InstalledModel(
+        "other", "Salt & pepper", 7, 9, False, adapters=(AdapterChoice("this & that", on=False),)
+    )
+    it.world.chats.models.refresh()
+    it.dialog.pick("installed:other")
+    own = it.dialog.details.own
+    qtbot.waitUntil(lambda: [box.text() for box in own.adapter_boxes] == ["this && that"])
+    own.adapter_boxes[0].click()
+    qtbot.waitUntil(lambda: it.dialog.said == sentence)
+    assert ["adapter", "on", "other", "this & that"] in it.commands.calls
+    assert not own.adapter_boxes[0].isChecked()
+    own.adapter_boxes[0].click()
+    it.world.parts.shelf.changed.emit(it.world.parts.shelf.shelf)  # a download goes on meanwhile
+    assert own.adapter_boxes[0].isChecked(), "what is wanted stays until it is refused again"
+    qtbot.waitUntil(lambda: not own.adapter_boxes[0].isChecked())
+    it.dialog.pick("installed:scripted")
+    labels = [action.text() for action in own.draft_button.menu_of_choices().actions()]
+    assert labels == ["None", "Salt && pepper"], "a menu takes one of them for the mark of a key"
+    qtbot.waitUntil(lambda: not it.world.parts.shelf.jobs._jobs)
+
+
 def test_model_files_and_folders_are_imported_by_dropping_them(opened: Any, qtbot: Any, tmp_path: Path) -> None:
     it = opened(add=[{"event": "done", "name": "other"}])
     folder = tmp_path / "ein Ordner ü"
@@ -389,7 +413,7 @@ def test_a_catalogue_that_cannot_be_had_is_said(make_window: Any, qtbot: Any) ->
     world.commands.say("catalogue", {"event": "failed", "kind": "other", "sentence": "It is damaged."}, {"exit": 2})
     window.header.models_requested.emit()
     dialog = world.conductor.providing.dialog
-    qtbot.waitUntil(lambda: "It is damaged." in [row.title for row in dialog.list.rows])
+    qtbot.waitUntil(lambda: "It is damaged." in [row.label for row in dialog.list.rows])
 
 
 def test_the_program_ends_its_commands(opened: Any, qtbot: Any) -> None:
