@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt, QUrl
 
+from app.actions import actions
 from app.help import FIGURES, HELP, PICTURES, HelpPage, figures_table, read_pages, with_figures
 from app.i18n import CHINESE, ENGLISH
 from app.theme import Theme
@@ -84,10 +85,35 @@ def test_both_languages_have_the_same_pages_and_pictures() -> None:
     assert HELP.is_dir()
 
 
-def test_what_troubleshooting_quotes_is_what_the_program_says() -> None:
-    (page,) = (page for page in read_pages(ENGLISH) if page.id == "troubleshooting")
-    quoted = [words for row in re.findall(r"^\|(.*?)\|", page.text, re.M) for words in re.findall(r'"(.+?)"', row)]
-    tree = HELP.parents[1]
-    program = "".join(file.read_text("utf-8") for part in ("app", "engine") for file in (tree / part).rglob("*.py"))
-    assert len(quoted) > 4
-    assert [words for words in quoted if words.lower() not in program.lower()] == []
+TREE = HELP.parents[1]
+APPLES = "应用程序"  # what macOS calls its folder of programs, in its own words
+_KEYS = re.compile(r"(?:Ctrl\+(?:Shift\+)?(?:\w+|[-+,])|\bF\d+\b)")
+
+
+def program_text(language: str) -> str:
+    """All that the program says in a language, and in English where it says that before it knows the language."""
+    source = "".join(file.read_text("utf-8") for part in ("app", "engine") for file in (TREE / part).rglob("*.py"))
+    if language == ENGLISH:
+        return source.lower()
+    return (source + (TREE / "assets" / "translations" / f"loquat_{language}.ts").read_text("utf-8")).lower()
+
+
+@pytest.mark.parametrize(("language", "marks"), [(ENGLISH, '"([^"]+)"'), (CHINESE, "“([^”]+)”")])
+def test_what_the_pages_quote_is_what_the_program_says(language: str, marks: str) -> None:
+    text = "\n".join(page.text for page in read_pages(language))
+    quoted = [" ".join(words.split()) for words in re.findall(marks, text)]
+    program = program_text(language)
+    assert len(quoted) > 15
+    parts = [
+        part.strip() for words in quoted if words != APPLES for part in words.lower().replace("…", "\0").split("\0")
+    ]
+    assert [part for part in parts if part not in program] == []
+
+
+@pytest.mark.parametrize("language", [ENGLISH, CHINESE])
+def test_the_shortcuts_are_those_that_the_program_has(language: str) -> None:
+    keys = {action.keys for action in actions() if action.keys}
+    pages = {page.id: page.text for page in read_pages(language)}
+    assert set(_KEYS.findall(pages["shortcuts"])) == keys
+    for name, text in pages.items():
+        assert set(_KEYS.findall(text)) <= keys, name
