@@ -21,7 +21,7 @@ from engine.errors import BadRequest
 from engine.events import Finished, PrefillProgress, TextDelta
 from engine.explain.figures import figures, unaccounted
 from engine.explain.stalls import Evidence, explain
-from engine.explain.trace import Phases, StallCause, TurnTrace, Usage, from_json, to_json
+from engine.explain.trace import TICK_MS, Phases, StallCause, TurnTrace, Usage, from_json, to_json
 from engine.explain.verdict import VerdictKind, verdict
 from engine.kv_disk import KVDisk
 from engine.kv_store import KVStore
@@ -78,7 +78,7 @@ def test_the_parts_sum_to_the_wall_time_on_twenty_turns():
         trace = last.trace
         took = time.perf_counter() - started + 0.02 * (n % 4)
         assert abs(unaccounted(trace)) < 0.03
-        assert trace.wall_s == pytest.approx(took, rel=0.03, abs=0.02)  # what completes the trace is behind the end
+        assert trace.token_times[-1] * TICK_MS / 1000 - 0.001 <= trace.wall_s <= took
         assert trace.prompt_tokens == trace.cached_tokens + trace.computed_tokens
         assert trace.generated_tokens == len(trace.token_times) == 1 + 3 * n
         messages.append(Message("assistant", last.text, last.token_ids))
@@ -93,14 +93,13 @@ def test_the_figures_agree_with_the_turns_statistics():
 
 
 def test_a_wait_for_the_model_is_not_a_wait_in_the_queue():
-    engine = engine_with(FakeRunner())
-    asked = time.perf_counter()
-    time.sleep(0.01)
+    engine, now = engine_with(FakeRunner()), [5.01]
+    engine._clock = engine._explainer._clock = lambda: now[0]
     with engine._explainer.loading():
-        time.sleep(0.05)
-    phases = answer(engine, submitted_at=asked).trace.phases
-    assert phases.load == pytest.approx(0.05, abs=0.02)
-    assert phases.queue == pytest.approx(0.01, abs=0.01)
+        now[0] = 5.06
+    phases = answer(engine, submitted_at=5.0).trace.phases
+    assert phases.load == pytest.approx(0.05)
+    assert phases.queue == pytest.approx(0.01)
 
 
 def test_the_message_that_each_token_belongs_to():
@@ -121,7 +120,7 @@ def test_the_message_that_each_token_belongs_to():
 def test_a_sleep_in_the_decode_loop_is_named():
     trace = answer(engine_with(during(PREFILL + 5, lambda: time.sleep(0.3)))).trace
     assert [(s.index, s.cause) for s in trace.stalls] == [(6, StallCause.SLEPT)]
-    assert trace.stalls[0].gap_ms == pytest.approx(300, abs=60)
+    assert trace.stalls[0].gap_ms >= 299
     assert verdict(trace).kind is VerdictKind.STALLS
     assert verdict(trace).help == trace.stalls[0].detail
 
@@ -303,12 +302,14 @@ def test_a_trace_costs_little_a_token():
         recorder.templated()
         recorder.opened(engine._model.store.fresh(), "none", (0, 0.0))
         recorder.prefilled()
-        began = time.perf_counter()
-        for _ in range(2000):
-            recorder.token(time.perf_counter())
-            recorder.resumed()
-        each = (time.perf_counter() - began) / 2000
-    assert each < 40e-6
+        rounds = []
+        for _ in range(8):  # other programs may hold some of them up
+            began = time.perf_counter()
+            for _ in range(250):
+                recorder.token(time.perf_counter())
+                recorder.resumed()
+            rounds.append((time.perf_counter() - began) / 250)
+    assert min(rounds) < 40e-6
 
 
 USAGE = Usage("decode", 0.5, 2, 0.9, 0.0, 0.0, 0, 0)
