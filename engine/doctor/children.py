@@ -22,7 +22,7 @@ def look(what: Sequence[str], patience_s: float = PATIENCE_S) -> dict[str, dict[
     """Run the looks of these names beside each other.
 
     Returns:
-        What each found, by its name; one that failed has found {"failed": why}.
+        What each found, by its name; one that failed has found {"failed": why}, with "late" where it took too long.
     """
     with ThreadPoolExecutor(len(what), thread_name_prefix="doctor") as pool:
         found = pool.map(lambda name: _ask(name, patience_s), what)
@@ -49,7 +49,7 @@ def _ask(what: str, patience_s: float) -> dict[str, Any]:
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
     except subprocess.TimeoutExpired:
-        return {"failed": f"no answer within {patience_s:.0f} seconds"}
+        return {"failed": f"no answer within {patience_s:.0f} seconds", "late": True}
     return _found(done)
 
 

@@ -42,9 +42,11 @@ def device_part(found: Mapping[str, Any], cards: int, driver: bool, compiled: bo
         fetchable: Whether torch for NVIDIA GPUs can be had for this installation, and is not there yet.
     """
     if "failed" in found:
-        sentence = (
-            f"The engine cannot be started ({found['failed']}), so nothing can be answered; install Loquat again."
+        # Reading torch for the first time can take minutes on a slow disk, beside a scanner for viruses say.
+        advice = (
+            "look once more, and if it stays so install Loquat again" if "late" in found else "install Loquat again"
         )
+        sentence = f"The engine cannot be started ({found['failed']}), so nothing can be answered; {advice}."
         return Part("device", ("could not be found out",), {"nvidia_cards": cards}, (Finding(sentence),))
     lines = [f"{found['device']}: {found['reason']} · {found['format']}"]
     if found["device"] == "cpu":

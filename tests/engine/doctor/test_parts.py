@@ -91,6 +91,8 @@ def test_a_look_that_crashed_is_a_finding() -> None:
     assert "crashed with signal 11" in part.findings[0].sentence and not is_well((part,))
     part = device_part({"failed": "ImportError: libtorch_cpu.so"}, 0, driver=False, compiled=False)
     assert "libtorch_cpu.so" in part.findings[0].sentence and not is_well((part,))
+    late = device_part({"failed": "no answer", "late": True}, 0, driver=False, compiled=False).findings[0].sentence
+    assert "look once more" in late and "look once more" not in part.findings[0].sentence
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_an_installed_program_knows_how_it_came(tmp_path: Path, monkeypatch: pyt
         ("print('chatter'); print('{\"a\": 1}')", {"a": 1}),
         ("import os; os.kill(os.getpid(), 11)", {"failed": "crashed with signal 11"}),
         ("raise ImportError('libgone.so')", {"failed": "ImportError: libgone.so"}),
-        ("import time; time.sleep(60)", {"failed": "no answer within 2 seconds"}),
+        ("import time; time.sleep(60)", {"failed": "no answer within 2 seconds", "late": True}),
         ("raise SystemExit(3)", {"failed": "ended with 3 and said nothing"}),
     ],
 )
