@@ -220,7 +220,10 @@ def _screen() -> Iterator[str]:
         os.close(writing)
         try:
             with os.fdopen(reading) as pipe:
-                yield f":{pipe.readline().strip()}"
+                number = pipe.readline().strip()  # empty if it died
+            if not number:
+                raise Failed("Xvfb did not start.")
+            yield f":{number}"
         finally:
             child.terminate()
 
