@@ -40,7 +40,7 @@ SILENT: Final = re.compile(
 # Looked for in other programs' words, names of formats, and detail that reaches nobody.
 NEVER_SHOWN: Final = re.compile(
     r"connection broken by|No matching distribution found|no space left on device|not enough space on the disk"
-    r"|Disk quota exceeded|can't allocate memory|not enough memory|Progress .*|pip ended with .*"
+    r"|Disk quota exceeded|can't allocate memory|not enough memory|out of memory|Progress .*|pip ended with .*"
     r"|(?:transformers|decoder|kernels)-.*|.* sha256 .*|.*expected a floating-point.*|\{0\} wheels|format \{0\}"
     r"|a piece with fields.*|a field .*|differs in .*|The quick brown fox.*|  Spaces in front.*|one was added"
     r"|the member has another size|Go on with your last answer.*|It is no object\.|Its \{0\} is missing\."
@@ -49,7 +49,7 @@ NEVER_SHOWN: Final = re.compile(
 )
 QUIET_CALLS: Final = {
     *("debug", "info", "warning", "error", "exception", "compile", "search", "sub", "njit"),
-    *("ValueError", "TypeError", "RuntimeError", "AssertionError", "KeyError"),
+    *("ValueError", "TypeError", "RuntimeError", "AssertionError", "KeyError", "MemoryError"),
 }
 _PHRASE: Final = re.compile(r"(?:[a-z]{2}|\})[,;:.)]* (?:[\"(]?[a-z]{2}|\{|1)", re.IGNORECASE)
 _WORD: Final = re.compile(r"[a-z]{2}")
