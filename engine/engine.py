@@ -21,7 +21,7 @@ from engine.explain.explainer import Explainer
 from engine.explain.measure import machine_profile
 from engine.explain.profile import MachineProfile
 from engine.heap import release_memory
-from engine.loader import LoadedModel, load_model
+from engine.loader import LoadedModel, load_model, staying
 from engine.models.progress import stop_if_cancelled
 from engine.models.registry import ModelEntry
 from engine.preview import preview
@@ -77,11 +77,18 @@ class Engine:
         return self._model.info
 
     def upgrade(self) -> ModelInfo | None:
-        """Change over to the compiled kernels once they are ready; what is known of the model then, else None."""
-        pending = self._model.pending if self._model else None
-        if pending is None or self._entry is None or not pending.wait(0):
+        """Change over to the compiled kernels once they are ready, or give up waiting for them if they cannot be had.
+
+        Returns:
+            What is known of the model then; None where nothing changed.
+        """
+        model = self._model
+        if model is None or model.pending is None or self._entry is None:
             return None
-        return self.load(self._entry)
+        if model.pending.failed:
+            self._model = staying(model)
+            return self._model.info
+        return self.load(self._entry) if model.pending.wait(0) else None
 
     def called(self, entry: ModelEntry) -> ModelInfo | None:
         """What is known of the loaded model now that its entry has another label; None if another one is loaded."""

@@ -36,7 +36,7 @@ from engine.placing import Placement, place
 from engine.prompt import PromptBuilder, load_prompt_builder
 from engine.prompt_lookup import PromptLookup
 from engine.runner import AnyRunner
-from engine.runners import Choice, Warmup, choose_runner
+from engine.runners import INTERIM, Choice, Warmup, choose_runner
 from engine.speculate import Drafter, FirstGuess
 
 _log = logging.getLogger(__name__)
@@ -64,6 +64,12 @@ class LoadedModel:
         if self.draft is None:
             return lookup
         return FirstGuess(lookup, ModelDrafts(self.draft, prompt, vocab_size=self.runner.vocab_size))
+
+
+def staying(model: LoadedModel) -> LoadedModel:
+    """The same, now that no faster kernels will take over from it, as they could not be compiled."""
+    words = model.info.runner.replace(INTERIM, "torch, as the CPU kernels could not be compiled")
+    return dataclasses.replace(model, pending=None, info=dataclasses.replace(model.info, runner=words, compiling=False))
 
 
 def load_model(

@@ -12,7 +12,7 @@ import torch
 from engine.budget import footprint_of, limits_of, plan_load
 from engine.config import EngineConfig
 from engine.device import DeviceChoice
-from engine.errors import DoesNotFit
+from engine.errors import DoesNotFit, UnsupportedModel
 from engine.formats import choose_format
 from engine.machine import measure_machine
 from engine.memory import Footprint, Machine, MemoryPlan, allowance, plan
@@ -168,14 +168,23 @@ def spread_words(parts: Split) -> str:
 
 
 def _hollow(folder: Path, dtype: torch.dtype) -> Any:  # noqa: ANN401
-    """The model without its weights."""
+    """The model without its weights.
+
+    Raises:
+        UnsupportedModel: transformers has no such causal language model.
+    """
     import accelerate
     import transformers
 
     make: Any = transformers.AutoConfig.from_pretrained
     build: Any = transformers.AutoModelForCausalLM.from_config
-    with accelerate.init_empty_weights():
-        model = build(make(folder, local_files_only=True, trust_remote_code=False), dtype=dtype)
+    try:
+        with accelerate.init_empty_weights():
+            model = build(make(folder, local_files_only=True, trust_remote_code=False), dtype=dtype)
+    except ValueError as error:
+        raise UnsupportedModel(
+            f"The model {folder.name} has an architecture that is not supported.", str(error)
+        ) from error
     model.tie_weights()
     return model
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+INTERIM: Final = "torch, while the faster CPU kernels are compiled"
 _POLL_S: Final = 0.05
 _READY_IN_S: Final = 2.0  # kernels that were compiled before are read in less; compiling takes much longer
 
@@ -145,7 +146,7 @@ def _kernels(
         raise UnsupportedModel("the CPU kernels could not be compiled")
     # Nothing of Numba's may be touched now: its lock is held until all is compiled.
     meanwhile = _load_decoder(folder, choice, config, poll)
-    return Choice(meanwhile, _dtype_name(choice), "torch, while the faster CPU kernels are compiled", warmup)
+    return Choice(meanwhile, _dtype_name(choice), INTERIM, warmup)
 
 
 def _compiled(warmup: Warmup, patience_s: float | None, poll: Callable[[], None]) -> bool:

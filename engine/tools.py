@@ -90,7 +90,7 @@ class CallReader:
         try:
             rest, found = _READERS[self._style](self._held)
             calls = tuple(_call(entry) for entry in found)
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return self._held, ()
         known = bool(calls) and all(call.name in self._names for call in calls)
         return (rest, calls) if known else (self._held, ())

@@ -8,6 +8,7 @@ import torch
 
 from engine.config import EngineConfig
 from engine.device import DeviceChoice
+from engine.errors import UnsupportedModel
 from engine.formats import choose_format
 from engine.hf_runner import load_hf_runner
 from engine.memory import Footprint, Machine
@@ -54,6 +55,12 @@ def test_a_model_goes_over_gpus_first_and_into_ram_last(folder: Path) -> None:
 @NO_GPUS_HERE
 def test_a_model_that_fits_nowhere_is_not_placed(folder: Path) -> None:
     assert split(folder, torch.float32, {0: 1000, "cpu": 1000}) is None
+
+
+def test_what_transformers_does_not_know_is_cut_in_no_way(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "of another kind"}')
+    with pytest.raises(UnsupportedModel, match="architecture that is not supported"):
+        split(tmp_path, torch.float32, {0: GIB, "cpu": GIB})
 
 
 def test_the_cost_of_weights_in_ram_is_said() -> None:

@@ -56,6 +56,7 @@ def test_text_before_a_call_is_shown_and_several_calls_are_several(piece):
         (ToolStyle.LLAMA, '{"answer": 42}'),
         (ToolStyle.LLAMA, 'The object {"name": "clock", "parameters": {}} is shown'),
         (ToolStyle.MISTRAL, "[TOOL_CALLS]{"),
+        (ToolStyle.HERMES, "<tool_call>" + "[" * 100_000),
         (ToolStyle.MISTRAL, "[TOOL"),
         (ToolStyle.LLAMA, "  "),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from engine.config import EngineConfig
 from engine.errors import DoesNotFit
 from engine.events import UPGRADE, Failed, Finished, Loaded, Unloaded
 from engine.paths import Paths
+from engine.runners import INTERIM
 from engine.worker import Worker
 from tests.engine.fakes import FakeRunner
-from tests.engine.running import Running, ask
+from tests.engine.running import Running, a_model, ask
 
 QUESTION = (Message("user", "Why is the sky blue? " * 4),)
 
@@ -60,6 +62,25 @@ def test_a_device_that_fails_in_whatever_is_done_is_told(
         assert running.worker.info is told.info is not before
         running.worker.submit(ask("b"))
         assert running.until(Finished, Failed)[-1].request_id == "b"
+
+
+def test_kernels_that_cannot_be_compiled_are_waited_for_no_longer(loquat_home: Paths) -> None:
+    class Given:
+        failed = True
+
+    with Running(loquat_home, FakeRunner()) as running:
+        engine = running.worker._engine
+        assert engine is not None
+        assert engine._model is not None
+        waiting = replace(engine._model.info, compiling=True, runner=f"{INTERIM}; drafts by Small")
+        engine._model = replace(engine._model, info=waiting, pending=Given())  # type: ignore[arg-type]
+        engine._entry, running.worker.info = a_model(loquat_home, "fake"), waiting
+        running.worker.submit(ask("a"))
+        told, *_, done = running.until(Finished)
+        assert isinstance(told, Loaded)
+        assert (told.request_id, told.info.compiling) == (UPGRADE, False)
+        assert told.info.runner == "torch, as the CPU kernels could not be compiled; drafts by Small"
+        assert done.request_id == "a"
 
 
 def test_a_model_that_cannot_be_loaded_again_is_said_to_be_gone(loquat_home: Paths) -> None:
