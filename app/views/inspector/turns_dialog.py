@@ -36,6 +36,9 @@ from app.views.inspector import history_values
 _TEXT_COLUMNS: Final = 4
 _MODEL_COLUMN: Final = 2
 _ROW: Final = 28
+_PADDING: Final = 16  # as in window.qss
+_ARROW: Final = 14
+_WIDEST: Final = 260  # of a column; longer titles end with an ellipsis
 _MEASURED: Final = 100  # rows, beside those on view, that say how wide a column is
 _LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 _RIGHT: Final = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -105,7 +108,12 @@ class TurnsModel(QAbstractTableModel):
 
 
 class _Header(QHeaderView):
-    """Its arrow points down where the largest comes first; styles draw it the other way round."""
+    """Its arrow points down where the largest comes first, and takes little room; styles have it otherwise."""
+
+    def sectionSizeFromContents(self, section: int) -> QSize:
+        words = self.model().headerData(section, self.orientation(), Qt.ItemDataRole.DisplayRole)
+        width = self.fontMetrics().horizontalAdvance(str(words)) + _PADDING + _ARROW
+        return QSize(width, super().sectionSizeFromContents(section).height())
 
     def initStyleOptionForIndex(self, option: QStyleOptionHeader, index: int) -> None:
         super().initStyleOptionForIndex(option, index)
@@ -123,7 +131,7 @@ class TurnsDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("sheet")
         self.setWindowTitle(translate("turns_dialog", "All turns"))
-        fit(self, QSize(theme.wide(1040), theme.wide(560)))
+        fit(self, QSize(theme.wide(1140), theme.wide(560)))
         self._model = TurnsModel(turns, self)
         self._table = QTableView(self)
         self._table.setObjectName("turns")
@@ -144,6 +152,7 @@ class TurnsDialog(QDialog):
     def _set_up(self, theme: Theme) -> None:
         table = self._table
         header = _Header(Qt.Orientation.Horizontal, table)
+        header.setFont(theme.font("small"))
         header.setSectionsClickable(True)
         table.setHorizontalHeader(header)
         header.setSortIndicator(0, Qt.SortOrder.DescendingOrder)  # before it is switched on, which sorts
@@ -158,7 +167,8 @@ class TurnsDialog(QDialog):
         header.setMinimumSectionSize(56)
         header.setResizeContentsPrecision(_MEASURED)  # of thousands each cell would be looked at for a second or two
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setMaximumSectionSize(theme.wide(_WIDEST))
+        header.setStretchLastSection(True)
         header.setHighlightSections(False)
 
     def _choose(self, index: QModelIndex) -> None:

@@ -166,6 +166,19 @@ def test_a_table_of_thousands_of_turns_is_opened_and_sorted_without_a_look_at_ev
     assert len(made) < 500  # each of 2,000 rows took a second and a half
 
 
+@pytest.mark.parametrize("width", [600, 1140])
+def test_titles_of_chats_have_room_in_the_table(theme: Theme, qtbot: Any, width: int) -> None:
+    title = "Why is the first word slow?"
+    turn = replace(logged(1), title=title, label="SmolLM2 135M Instruct", setup=(("dtype", "int4"),))
+    dialog = TurnsDialog(theme, [turn] * 3, None)  # type: ignore[arg-type]
+    qtbot.addWidget(dialog)
+    dialog.resize(width, 400)
+    dialog.show()
+    table = dialog.table
+    assert table.columnWidth(1) > table.fontMetrics().horizontalAdvance(title)
+    assert (table.horizontalScrollBar().maximum() > 0) is (width == 600)
+
+
 def test_the_table_names_model_and_format_and_its_arrow_points_where_it_goes(theme: Theme, qtbot: Any) -> None:
     setup = (("device", "cpu"), ("dtype", "int4"))
     named = replace(logged(1), label="SmolLM2 135M", setup=setup)
