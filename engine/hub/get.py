@@ -161,8 +161,11 @@ class _Getting:
 
     def _here(self, plan: Plan) -> ModelEntry | None:
         """The same model, downloaded before: a killed process may have come as far as that."""
+        # A repository can hold two models in one quantisation: then their origins are equal, but not their files.
+        file = plan.files[0].sha256 if plan.kind == "gguf" and len(plan.files) == 1 else ""
         for entry in self._registry.entries():
             same = entry.origin == plan.origin and plan.weights in ("", entry.weights)
+            same = same and file in ("", entry.source_sha256)
             if same and plan.name in ("", entry.name):
                 return entry
         return None

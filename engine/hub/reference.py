@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import unquote
 
 from engine.hub.values import HubFailure, Reference
 
-_ADDRESS: Final = re.compile(r"(?:hf:|https?://[^/]+/)(?:models/)?(?P<rest>[^/:]+/[^/:?#]+.*)")
+_ADDRESS: Final = re.compile(r"(?:hf:|https?://[^/]+/)(?:models/)?(?P<rest>[^/:?#]+/[^?#]+)(?:[?#].*)?")
+_PLACE: Final = re.compile(
+    r"(?P<id>[^/:]+/[^/:]+)/(?:tree|blob|resolve)/(?P<revision>[^/]+)(?:/(?P<file>.*\.gguf)|/.*)?", re.IGNORECASE
+)
 _ID: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9_][\w.-]{0,95}")
 _WISH: Final = re.compile(r"[\w./ +-]{1,200}")
 _REVISION: Final = re.compile(r"[\w./-]{1,200}")
@@ -19,7 +23,7 @@ def is_reference(text: str) -> bool:
 
 
 def reference(text: str, revision: str = "") -> Reference:
-    """Read a repository id, with the address of its page allowed as well.
+    """Read a repository id, with the address of its page, or of one of its files, allowed as well.
 
     Args:
         text: As it was typed.
@@ -28,8 +32,8 @@ def reference(text: str, revision: str = "") -> Reference:
     Raises:
         HubFailure: It names no repository.
     """
-    address = _ADDRESS.fullmatch(text.strip())
-    plain = address["rest"].split("/tree/")[0].split("/blob/")[0].rstrip("/") if address else text.strip()
+    plain, shown = _plain(text.strip())
+    revision = revision or ("" if shown == "main" else shown)
     repository, _, wish = plain.partition(":")
     if not _ID.fullmatch(repository) or (wish and not _WISH.fullmatch(wish)) or ".." in plain:
         raise HubFailure(
@@ -38,3 +42,15 @@ def reference(text: str, revision: str = "") -> Reference:
     if revision and not _REVISION.fullmatch(revision):
         raise HubFailure("not_found", f"{revision!r} is no revision; give a branch, a tag or a commit.")
     return Reference(repository, wish, revision)
+
+
+def _plain(text: str) -> tuple[str, str]:
+    """What was typed without the address around it, and the revision that the address names."""
+    address = _ADDRESS.fullmatch(text)
+    if address is None:
+        return text, ""
+    place = _PLACE.fullmatch(address["rest"])
+    if place is None:
+        return address["rest"].rstrip("/"), ""
+    file = f":{unquote(place['file'])}" if place["file"] else ""
+    return place["id"] + file, unquote(place["revision"])

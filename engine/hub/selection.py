@@ -52,6 +52,8 @@ _PREFERRED: Final = (
     *("Q4_K_M", "Q4_K_S", "Q4_1", "Q4_0", "IQ4_NL", "Q5_K_M", "Q5_K_S", "Q5_1", "Q5_0", "Q6_K", "Q8_0"),
     *("Q3_K_L", "Q3_K_M", "Q3_K_S", "Q2_K", "BF16", "F16", "FP16", "F32", "FP32"),
 )
+# GGUF files that lie beside a model: what sees pictures for it, and how it was quantised.
+_BESIDE: Final = ("mmproj", "imatrix")
 _NAME: Final = re.compile(r"[\w][\w. +=,@()-]{0,199}")
 
 
@@ -123,7 +125,7 @@ def variants(repository: Repository) -> tuple[Variant, ...]:
     """The GGUF models of a repository, smallest first; one of which a part is missing is left out."""
     groups: dict[str, list[HubFile]] = {}
     for file in repository.files:
-        if file.path.lower().endswith(".gguf") and not file.name.lower().startswith("mmproj"):
+        if file.path.lower().endswith(".gguf") and not any(word in file.name.lower() for word in _BESIDE):
             groups.setdefault(_stem(file.path), []).append(file)
     whole = (_variant(stem, files) for stem, files in groups.items() if _complete(files))
     return tuple(sorted(whole, key=lambda variant: (variant.nbytes, variant.stem)))

@@ -38,7 +38,8 @@ def test_shards_with_their_index() -> None:
 
 
 def test_one_quantisation_of_gguf() -> None:
-    there = [f"Name-{kind}.gguf" for kind in ("Q2_K", "Q8_0", "Q4_K_M", "IQ3_XS", "F16")] + ["mmproj-name-f16.gguf"]
+    there = [f"Name-{kind}.gguf" for kind in ("Q2_K", "Q8_0", "Q4_K_M", "IQ3_XS", "F16")]
+    there = ["Name.mmproj-Q8_0.gguf", "imatrix.gguf", *there, "mmproj-name-f16.gguf"]  # what is beside a model
     assert chosen(*there, "config.json") == ["Name-Q4_K_M.gguf"]
     for wish in ("Q8_0", "q8_0", "Name-Q8_0.gguf", "name-q8_0"):
         assert chosen(*there, wish=wish) == ["Name-Q8_0.gguf"]
@@ -117,6 +118,10 @@ def test_nothing_is_fetched_that_cannot_be_verified() -> None:
         ("org/Name-1.5_b:sub/file.gguf", "org/Name-1.5_b", "sub/file.gguf"),
         ("https://huggingface.co/org/name", "org/name", ""),
         ("https://huggingface.co/org/name/tree/main", "org/name", ""),
+        ("https://huggingface.co/org/name/?library=transformers#uses", "org/name", ""),
+        ("https://huggingface.co/org/name/blob/main/name-Q8_0.gguf", "org/name", "name-Q8_0.gguf"),
+        ("https://huggingface.co/org/name/resolve/main/Q8/a%20b-Q8.gguf?download=true", "org/name", "Q8/a b-Q8.gguf"),
+        ("https://huggingface.co/org/name/blob/main/config.json", "org/name", ""),
         ("hf:org/name:Q8_0", "org/name", "Q8_0"),
         ("http://127.0.0.1:8000/org/name", "org/name", ""),
     ],
@@ -136,6 +141,9 @@ def test_what_names_no_model_is_a_sentence(text: str) -> None:
 
 def test_a_revision_is_looked_at() -> None:
     assert reference("org/name", "v1.0").revision == "v1.0"
+    page = "https://huggingface.co/org/name/tree/refs%2Fpr%2F2"
+    assert reference(page) == Reference("org/name", "", "refs/pr/2")
+    assert reference(page, "v1.0").revision == "v1.0"
     with pytest.raises(HubFailure, match="is no revision"):
         reference("org/name", "a b")
 
