@@ -88,8 +88,8 @@ class Keys:
         self._remember(server_id, key)
         return NO_KEYRING if portable_folder() is None else PORTABLE
 
-    def drop(self, server_id: str) -> None:
-        """Forget a key; there need not be one."""
+    def drop(self, server_id: str) -> bool:
+        """Forget a key; there need not be one. Whether there is none any more."""
         self._remember(server_id, None)
         backend = self._keyring()
         try:
@@ -97,6 +97,8 @@ class Keys:
                 backend.delete_password(SERVICE, server_id)
         except Exception as error:  # as above
             _log.info("The keyring does not drop a key: %r", error)
+            return False
+        return True
 
     def _remember(self, server_id: str, key: str | None) -> None:
         with self._lock:
@@ -106,7 +108,7 @@ class Keys:
                 self._session[server_id] = key
 
     def _keyring(self) -> Backend | None:
-        """The system's keyring; None where there is none, and in portable mode."""
+        """The system's keyring; None where there is none that can be used, and in portable mode."""
         if self._backend is not None:
             return self._backend
         if portable_folder() is not None:
@@ -115,5 +117,9 @@ class Keys:
         from keyring.backends.fail import Keyring as Missing
         from keyring.backends.null import Keyring as Empty
 
-        backend = keyring.get_keyring()
+        try:
+            backend = keyring.get_keyring()
+        except Exception as error:  # PYTHON_KEYRING_BACKEND, or keyring's own settings, can name anything
+            _log.info("There is no keyring: %r", error)
+            return None
         return None if isinstance(backend, Missing | Empty) else backend

@@ -206,7 +206,10 @@ def _forget(registry: Registry, options: argparse.Namespace) -> int:
 
 def _token(registry: Registry, options: argparse.Namespace) -> int:
     if options.forget:
-        Tokens().keep("")
+        if not Tokens().forget():
+            raise HubFailure(
+                "token", "The system keyring does not let go of the access token; unlock it and try again."
+            )
         sentence = "The access token is dropped."
     else:
         typed = getpass.getpass("Access token: ") if sys.stdin.isatty() else sys.stdin.readline()

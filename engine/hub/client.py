@@ -22,7 +22,7 @@ from huggingface_hub import hf_hub_url
 
 from engine.chat import RequestHandle
 from engine.hub.described import described, found, is_chat_model, repository
-from engine.hub.failures import connection_trouble, no_hub, refused
+from engine.hub.failures import connection_trouble, no_hub, refused, told
 from engine.hub.patience import Patience, Tries, Trouble
 from engine.hub.token import Tokens
 from engine.hub.values import Found, HubFailure, HubFile, Reference, Repository
@@ -61,6 +61,9 @@ class Hub:
         patience: The bounds.
         environment: HF_ENDPOINT names another hub or a mirror; proxies are the business of the client's library.
 
+    Attributes:
+        endpoint: The hub's address as it is told: without the password that HF_ENDPOINT may hold.
+
     Raises:
         HubFailure: What HF_ENDPOINT names can be no hub, or the token that was given can be none.
     """
@@ -72,7 +75,8 @@ class Hub:
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self.patience = patience or Patience()
-        self.endpoint = _endpoint(environment.get("HF_ENDPOINT", "").strip() or PUBLIC)
+        self._base = _endpoint(environment.get("HF_ENDPOINT", "").strip() or PUBLIC)
+        self.endpoint = told(self._base)
         self._tokens = tokens or Tokens(environment=environment)
         self._token = self._tokens.given() if self._is_private_line() else ""
         self._asked_keyring = False
@@ -139,7 +143,7 @@ class Hub:
             HubFailure: It is not given.
             Trouble: The connection broke, or the hub asks for patience; also while the chunks are read.
         """
-        address = hf_hub_url(wanted.repository, file.path, revision=wanted.revision, endpoint=self.endpoint)
+        address = hf_hub_url(wanted.repository, file.path, revision=wanted.revision, endpoint=self._base)
         headers = {"Accept-Encoding": "identity"}
         if start:
             headers["Range"] = f"bytes={start}-"
@@ -154,7 +158,7 @@ class Hub:
         tries = Tries(self.patience)
         while True:
             try:
-                with self._asking(self.endpoint + path, asked, {}, wanted) as response:
+                with self._asking(self._base + path, asked, {}, wanted) as response:
                     return json.loads(_whole(response))
             except Trouble as trouble:
                 yield from tries.wait(trouble, 0, handle)
@@ -200,7 +204,7 @@ class Hub:
 
     def _address(self) -> httpx2.URL:
         try:
-            address = httpx2.URL(self.endpoint)
+            address = httpx2.URL(self._base)
         except httpx2.InvalidURL as error:
             raise no_hub(self.endpoint, repr(error)) from error
         if address.scheme not in ("http", "https") or not address.host:

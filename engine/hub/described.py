@@ -39,7 +39,7 @@ def repository(info: ModelInfo) -> Repository:
         revision=_text(info.sha),
         files=tuple(map(_file, info.siblings)),
         licence=_licence(info),
-        licence_link=_text(about.get("license_link")),
+        licence_link=_link(about.get("license_link")),
         gated=bool(info.gated),
         parameters=_parameters(info),
         architecture=_text(_mapping(info.config).get("model_type")),
@@ -112,6 +112,12 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
+
+
+def _link(value: object) -> str:
+    """An address that a browser may be sent to; many pages only name a file of theirs."""
+    link = _text(value)
+    return link if link.startswith(("https://", "http://")) else ""
 
 
 def _text(value: object) -> str:

@@ -12,16 +12,16 @@ from engine.hub.patience import Trouble
 from engine.hub.values import HubFailure, Reference
 
 ADD_TOKEN: Final = "loquat models token"  # noqa: S105 - a command
-_RETRIED: Final = frozenset({408, 425, 500, 502, 503, 504})
+_RETRIED: Final = frozenset({408, 425})
 
 
 def refused(response: httpx2.Response, endpoint: str, wanted: Reference, with_token: bool) -> HubFailure | Trouble:
     """Why a hub does not give what was asked for; `Trouble` where it may later."""
-    status, address = response.status_code, response.request.url.copy_with(query=None)
+    status, address = response.status_code, told(str(response.request.url.copy_with(query=None)))
     detail = f"HTTP-{status} | {address} | {response.headers.get('X-Error-Message', '')}"
     if status == 429:
         return _too_many(response, endpoint, detail)
-    if status in _RETRIED:
+    if status >= 500 or status in _RETRIED:
         return Trouble(_ill(endpoint, status, detail), _pause(response))
     if status in (401, 403):
         return _forbidden(response, endpoint, wanted, with_token, detail)
@@ -116,6 +116,13 @@ def host(endpoint: str) -> str:
         return urlsplit(endpoint).netloc.rpartition("@")[2] or endpoint
     except ValueError:
         return endpoint
+
+
+def told(address: str) -> str:
+    """An address without the name and password that it may hold, which nobody else is to read."""
+    scheme, between, rest = address.partition("://")
+    place, slash, path = rest.partition("/")
+    return scheme + between + place.rpartition("@")[2] + slash + path
 
 
 def _missing(endpoint: str, wanted: Reference, code: str, detail: str) -> HubFailure:

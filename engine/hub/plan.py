@@ -212,7 +212,7 @@ def read_plan(folder: Path) -> Plan | None:
     try:
         value = json.loads((folder / _PLAN).read_text(encoding="utf-8"))
         return _plan(value) if value.pop("format") == _FORMAT else None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 

@@ -37,14 +37,23 @@ class Tokens:
         return _checked(given)
 
     def kept(self) -> str:
-        """The token in the keyring; empty where there is none, or where the keyring holds it back."""
+        """The token in the keyring; empty where there is none, or where the keyring holds it back.
+
+        Raises:
+            HubFailure: It cannot be a token.
+        """
         try:
-            return self._keys.get(TOKEN_ID)
+            kept = self._keys.get(TOKEN_ID)
         except EngineError:  # asked for again by the sentence about a missing token
             return ""
+        return _checked(kept.strip())
+
+    def forget(self) -> bool:
+        """Drop the token in the keyring; whether there is none any more."""
+        return self._keys.drop(TOKEN_ID)
 
     def keep(self, token: str) -> str:
-        """Keep a token; an empty one is forgotten.
+        """Keep a token.
 
         Returns:
             One sentence where it is kept only until the program ends; else "".

@@ -120,6 +120,19 @@ def test_a_gguf_variant_is_got(
     assert not (loquat_home.models / DOWNLOADS).exists()  # it would come so again
 
 
+def test_two_models_of_a_repository_in_one_quantisation_are_not_taken_for_each_other(
+    loquat_home: Paths, stand_in: StandIn, tiny_model: Callable[..., Path], tmp_path: Path, capsys: Output
+) -> None:
+    files = {
+        f"{name}-F16.gguf": write_gguf(tiny_model(name), tmp_path / f"{name}.gguf").read_bytes()
+        for name in ("llama", "qwen2")
+    }
+    stand_in.repos["org/Two-GGUF"] = single(files)
+    names = [said(loquat_home, capsys, "get", f"org/Two-GGUF:{file}")[1]["name"] for file in (*files, *files)]
+    assert [Registry(loquat_home.models).find(name).architecture for name in names[:2]] == ["llama", "qwen2"]
+    assert names[2:] == names[:2]  # and both are here now
+
+
 def test_a_gated_model_asks_for_terms_and_token(
     loquat_home: Paths, gated: StandIn, tokens: Callable[[str, str], None], kept: MemoryKeyring, capsys: Output
 ) -> None:
@@ -146,6 +159,17 @@ def test_a_gated_model_asks_for_terms_and_token(
     assert kept.held == {}
 
 
+def test_a_token_that_the_keyring_keeps_is_not_said_to_be_dropped(
+    loquat_home: Paths, kept: MemoryKeyring, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_: str) -> None:
+        raise keyring.errors.KeyringLocked("locked")
+
+    monkeypatch.setattr(kept, "get_password", locked)
+    code, failed = said(loquat_home, capsys, "token", "--forget")
+    assert (code, failed["kind"]) == (2, "token") and "unlock it" in failed["sentence"]
+
+
 def test_a_token_that_is_none_is_a_sentence(
     loquat_home: Paths, kept: MemoryKeyring, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,10 +193,12 @@ def test_a_public_model_leaves_the_keyring_alone(
 def test_a_licence_with_terms_has_to_be_accepted(
     loquat_home: Paths, stand_in: StandIn, capsys: Output, kept: MemoryKeyring
 ) -> None:
-    stand_in.repos[REPO].about["cardData"] = {"license": "llama3.2"}
-    assert run(["get", REPO], loquat_home) == 2
-    sentence = capsys.readouterr().err
-    assert "comes under llama3.2; read it at" in sentence and "--accept-licence" in sentence
+    terms = "https://example.org/terms"
+    for link, told in (("LICENSE", stand_in.address), ("file:///etc/passwd", stand_in.address), (terms, terms)):
+        stand_in.repos[REPO].about["cardData"] = {"license": "llama3.2", "license_link": link}
+        assert run(["get", REPO], loquat_home) == 2
+        sentence = capsys.readouterr().err
+        assert f"comes under llama3.2; read it at {told}" in sentence and "--accept-licence" in sentence
     assert not loquat_home.models.exists() or not list(loquat_home.models.iterdir())
     assert run(["get", REPO, "--accept-licence"], loquat_home) == 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ from tests.engine.hub.stand_in import StandIn, serve, single
 from tests.memory_keyring import MemoryKeyring
 
 REPO = "tiny/llama-chat"
-QUICK = Patience(connect_s=5, read_s=0.3, tries=3, first_wait_s=0.01, longest_wait_s=0.02, longest_pause_s=1.5)
+QUICK = Patience(connect_s=5, read_s=20, tries=3, first_wait_s=0.01, longest_wait_s=0.02, longest_pause_s=1.5)
+IMPATIENT = replace(QUICK, read_s=0.3)  # for a hub that is to keep silent; another may be held up by a busy machine
 
 
 def content_of(folder: Path) -> dict[str, bytes]:

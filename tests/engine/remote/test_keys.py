@@ -45,9 +45,18 @@ def test_without_a_keyring_a_key_is_kept_for_this_session_and_that_is_said(monke
     assert keys.get("box") == ""
 
 
+def test_a_keyring_that_cannot_be_set_up_is_none(monkeypatch) -> None:
+    monkeypatch.setattr("keyring.core._keyring_backend", None)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "no.such.module.Keyring")
+    keys = Keys()
+    assert keys.get("box") == ""
+    assert keys.keep("box", "sk-1") == NO_KEYRING and keys.get("box") == "sk-1"
+    assert keys.drop("box")
+
+
 def test_a_keyring_that_stays_locked_is_said() -> None:
     keys = Keys(Locked())
     with pytest.raises(EngineError, match="unlock it"):
         keys.get("box")
     assert keys.keep("box", "sk-1") == NO_KEYRING and keys.get("box") == "sk-1"
-    keys.drop("box")
+    assert not keys.drop("box")
