@@ -81,8 +81,8 @@ def follow(steps: Generator[Step, None, Result], options: argparse.Namespace) ->
 
 
 def say(value: Mapping[str, Any]) -> None:
-    """Write one object; whoever reads it has it at once."""
-    print(json.dumps(value, ensure_ascii=False), flush=True)
+    """Write one object, in ASCII, which every encoding of a pipe can take; whoever reads it has it at once."""
+    print(json.dumps(value), flush=True)
 
 
 def kind_of(error: EngineError) -> FailureKind:

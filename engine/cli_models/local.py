@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli_models.lines import add_json, follow, pausable, say, with_json
+from engine.cli_models.offers import table
 from engine.cli_models.shown import count
 from engine.formats import WEIGHTS
 from engine.models.bundled import bundled_file
@@ -51,9 +52,7 @@ def _list(registry: Registry, options: argparse.Namespace) -> int:
         return 0
     rows = [("", "NAME", "PARAMETERS", "ON DISK", "ARCHITECTURE", "LABEL"), *map(_row, entries)]
     rows += [("", name, "-", "-", "-", "on a server") for name in elsewhere]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print(table(rows))
     return 0
 
 

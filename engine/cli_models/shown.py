@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Generator
 from typing import TextIO, TypeVar
 
@@ -21,16 +22,22 @@ def finish(steps: Generator[Step, None, Result], out: TextIO) -> Result:
     """Run to the end; one line that changes on a terminal, one line per kind of step elsewhere."""
     terminal = out.isatty()
     last = ""
-    while True:
-        try:
+    try:
+        while True:
             step = next(steps)
-        except StopIteration as stop:
-            print(end="\r\033[K" if terminal else "", file=out)
-            result: Result = stop.value
-            return result
-        kind = step.sentence.partition(":")[0]
-        if terminal:
-            print(f"\r\033[K{step.sentence}", end="\n" if step.lasting else "", file=out, flush=True)
-        elif kind != last:
-            print(kind, file=out)
-        last = kind
+            kind = step.sentence.partition(":")[0]
+            if terminal:
+                print(f"\r\033[K{_on_terminal(step)}", end="", file=out, flush=True)
+            elif kind != last:
+                print(kind, file=out)
+            last = kind
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+    finally:  # what is said next, an error too, begins on an empty line
+        print(end="\r\033[K" if terminal else "", file=out, flush=True)
+
+
+def _on_terminal(step: Step) -> str:
+    """A line that stays, or one that another takes back, for which it must not be wrapped."""
+    return f"{step.sentence}\n" if step.lasting else step.sentence[: shutil.get_terminal_size().columns - 1]
