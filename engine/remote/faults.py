@@ -14,7 +14,7 @@ from engine.remote.servers import RemoteServer
 LONGEST_WAIT_S: Final = 20.0  # that a server may ask for and be given
 _BUSY_WAIT_S: Final = 2.0  # where it asks for none
 _TOO_MANY: Final = 429
-_OVERLOADED: Final = (500, 502, 503, 504)
+_FAILED: Final = 500  # and all above, of which proxies have made up some
 _MOST_SAID: Final = 300  # characters of a server's own words
 
 
@@ -111,7 +111,7 @@ def _status_fault(error: Exception, server: RemoteServer, model: str, detail: st
         return Fault(ServerFailed(sentence, detail))
     if status == _TOO_MANY:
         return _busy_fault(server, retry_after, detail)
-    if status in _OVERLOADED:
+    if status >= _FAILED:
         sentence = f"The server {name} has failed inside (error {status}); try again, or look at its log."
         wait = 1.0 if retry_after is None else retry_after
         return Fault(ServerFailed(sentence, detail), wait if wait <= LONGEST_WAIT_S else None)

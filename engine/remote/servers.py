@@ -122,7 +122,7 @@ def read_servers(path: Path) -> tuple[RemoteServer, ...]:
             raise TypeError("not a list")
     except FileNotFoundError:
         return ()
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         sentence = f"The list of servers in {path} cannot be read; move it away and add your servers again."
         raise EngineError(sentence, repr(error)) from error
     return tuple(server for entry in entries if (server := _server_from(entry)) is not None)

@@ -173,7 +173,10 @@ class RemoteTurn:
         except Cancelled:
             raise
         except Exception as error:
-            raise self._broken(error) from error
+            fault = self._broken(error)
+            if self._reason is not None:
+                return None  # the answer was complete before
+            raise fault from error
 
     def _broken(self, error: Exception) -> ServerFailed | BadRequest:
         import openai

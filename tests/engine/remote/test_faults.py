@@ -15,7 +15,6 @@ from engine.config import GREEDY
 from engine.errors import BadRequest, EngineError, ServerFailed
 from engine.events import Finished, FinishReason, PrefillProgress, TextDelta
 from engine.remote.engine import RemoteEngine
-from engine.remote.link import Link
 from engine.remote.probe import probe
 from engine.remote.servers import RemoteServer
 from tests.engine.remote.scripted import Exchange, refuses, says
@@ -55,7 +54,7 @@ def test_a_key_that_is_refused_is_to_be_typed_in_once_more(ask, status: int) -> 
     assert "does not accept the key; type it in once more" in sentence(engine)
 
 
-@pytest.mark.parametrize("status", [500, 502, 503, 504])
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 529])
 def test_a_failure_inside_the_server_is_tried_once_more(ask, status: int) -> None:
     engine, scripted = ask(refuses(status, Retry_After="0"), says("Yes."))
     assert list(engine.stream(REQUEST))[-1].text == "Yes."
@@ -105,6 +104,19 @@ def test_a_stream_that_is_cut_keeps_what_came(ask) -> None:
     assert len(scripted.seen) == 1
     assert error.stats is not None and error.stats.server == "GPU box" and error.stats.ttft_s is not None
     assert not error.stats.reported("completion_tokens")
+
+
+def test_an_answer_that_was_complete_is_not_lost_with_its_connection(ask) -> None:
+    def act(exchange: Exchange) -> None:
+        exchange.begin_stream()
+        exchange.piece("All of it.")
+        exchange.piece(reason="stop")
+        exchange.cut()
+
+    engine, _ = ask(act)
+    finished = list(engine.stream(REQUEST))[-1]
+    assert (finished.text, finished.reason) == ("All of it.", FinishReason.END)
+    assert not finished.stats.reported("completion_tokens")
 
 
 def test_a_stream_that_ends_without_saying_why_is_taken_for_cut(ask) -> None:
@@ -252,12 +264,21 @@ def test_a_key_that_cannot_be_sent_is_said(key: str) -> None:
         RemoteEngine(RemoteServer("box", "GPU box", "http://localhost:1/v1"), "m", key)
 
 
-def test_a_closed_link_leaves_no_connection(script) -> None:
-    scripted = script(says("Yes."))
-    link = Link(scripted.server.base_url, "")
-    link.close()
-    link.close()
-    assert threading.active_count() < 50
+def test_an_engine_that_is_closed_leaves_no_connection(script) -> None:
+    scripted, hung_up = script(says("Yes.")), threading.Event()
+
+    def answer(exchange: Exchange) -> None:
+        says("Yes.")(exchange)
+        exchange.handler.wfile.flush()
+        if exchange.hung_up():  # until then it is kept open for another question
+            hung_up.set()
+
+    scripted.actions = [answer]
+    engine = at(scripted.server.base_url)
+    assert list(engine.stream(REQUEST))[-1].text == "Yes."
+    engine.close()
+    engine.close()
+    assert hung_up.wait(20)
 
 
 def test_a_probe_lists_models_and_says_what_is_wrong(script) -> None:

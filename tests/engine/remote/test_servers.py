@@ -70,7 +70,7 @@ def test_servers_are_read_as_they_were_written(tmp_path) -> None:
     assert read_servers(file) == SERVERS
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"servers": 7}', "7", "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"servers": 7}', "7", "\x00", "[" * 100_000])
 def test_a_file_that_is_no_list_is_said(tmp_path, text: str) -> None:
     file = tmp_path / "servers.json"
     file.write_text(text, encoding="utf-8")
