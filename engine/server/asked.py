@@ -93,7 +93,7 @@ def messages_of(body: ChatBody, info: ModelInfo) -> tuple[Message, ...]:
         Refused: They cannot fit the context, or cannot be answered.
     """
     messages = tuple(_message(message) for message in body.messages)
-    _check_size(sum(len(message.content) for message in messages), info)
+    _check_size(sum(len(message.content) for message in messages), info, "messages")
     if messages[-1].role not in ("user", "tool"):
         raise Refused(Failure(400, "The last message must be of the user or of a tool.", param="messages"))
     return messages
@@ -110,14 +110,14 @@ def prompts_of(body: TextBody, info: ModelInfo) -> tuple[str | tuple[int, ...], 
         asked = [asked]
     prompts = tuple(prompt if isinstance(prompt, str) else tuple(prompt) for prompt in asked)
     for prompt in prompts:
-        _check_size(len(prompt), info)
+        _check_size(len(prompt), info, "prompt")
     return prompts
 
 
-def _check_size(length: int, info: ModelInfo) -> None:
+def _check_size(length: int, info: ModelInfo, param: str) -> None:
     if length > info.context_limit * _LONGEST_TOKEN:
         sentence = f"The prompt cannot fit the model's context of {info.context_limit:,} tokens; send less."
-        raise Refused(Failure(400, sentence, code="context_length_exceeded", param="messages"))
+        raise Refused(Failure(400, sentence, code="context_length_exceeded", param=param))
 
 
 def _message(message: ChatMessage) -> Message:

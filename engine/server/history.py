@@ -7,12 +7,13 @@ what a KV cache holds, and nothing that is known is tokenised again.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,6 +55,7 @@ class History:
     def __init__(self) -> None:
         self._replies: OrderedDict[bytes, _Reply] = OrderedDict()
         self._heads: OrderedDict[str, bytes] = OrderedDict()  # conversation -> digest with its newest reply
+        self._used: set[str] = set()
 
     def place(self, messages: Sequence[Message], tools: str = "") -> Place:
         """Where a request with these messages goes on."""
@@ -86,9 +88,19 @@ class History:
         while len(self._replies) > _REPLIES:
             self._replies.popitem(last=False)
 
+    @contextlib.contextmanager
+    def in_use(self, conversation_id: str) -> Iterator[None]:
+        """While a conversation is answered, or waits for that, it is not outdated."""
+        self._used.add(conversation_id)
+        try:
+            yield
+        finally:
+            self._used.discard(conversation_id)
+
     def outdated(self) -> list[str]:
         """Conversations that were not gone on with for longest, to be forgotten: there are too many."""
-        names = list(self._heads)[: max(0, len(self._heads) - _CONVERSATIONS)]
+        idle = [name for name in self._heads if name not in self._used]
+        names = idle[: max(0, len(self._heads) - _CONVERSATIONS)]
         for name in names:
             del self._heads[name]
         return names

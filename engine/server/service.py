@@ -124,17 +124,18 @@ class Service:
         arrived: asyncio.Queue[Event] = asyncio.Queue()
         handle = self._submit(request, arrived)
         try:
-            while True:
-                event = await arrived.get()
-                if isinstance(event, Failed):
-                    if event.bug:
-                        _log.error("A served request failed: %s", event.error.detail)
-                    raise Refused(of_event(event))
-                if isinstance(event, Finished) and event.reason is FinishReason.CANCELLED:
-                    raise Refused(interrupted())
-                yield event
-                if isinstance(event, Finished):
-                    return
+            with self.history.in_use(request.conversation_id):
+                while True:
+                    event = await arrived.get()
+                    if isinstance(event, Failed):
+                        if event.bug:
+                            _log.error("A served request failed: %s", event.error.detail)
+                        raise Refused(of_event(event))
+                    if isinstance(event, Finished) and event.reason is FinishReason.CANCELLED:
+                        raise Refused(interrupted())
+                    yield event
+                    if isinstance(event, Finished):
+                        return
         finally:
             handle.cancel()
 

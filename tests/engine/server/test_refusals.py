@@ -136,6 +136,8 @@ def test_the_sentence_says_what_and_where(fields, words, shared):
 def test_the_codes_are_those_that_clients_know(shared):
     assert refused(shared.chat("q", model="gpt-4"), 404)["code"] == "model_not_found"
     assert refused(shared.chat("word " * 2000), 400)["code"] == "context_length_exceeded"
+    long = {"model": NAME, "prompt": "word " * 200_000}
+    assert refused(shared.http.post("/v1/completions", json=long), 400)["param"] == "prompt"
     assert refused(shared.http.get("/v1/nothing"), 404)
     assert refused(shared.http.delete("/v1/models"), 405)
     assert refused(shared.http.get("/v1/models/gpt-4"), 404)["code"] == "model_not_found"

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import gc
 import json
+import math
 import socket
 import threading
 import time
@@ -84,8 +85,9 @@ def test_hanging_up_again_and_again_leaves_nothing_behind(served):
 
     assert served.chat("warm").status_code == 200
     served.http.close()
-    first = round_of(10)
-    assert round_of(30) == first
+    threads, files = round_of(10)
+    more_threads, more_files = round_of(30)
+    assert more_threads <= threads and more_files <= files  # fewer where something of another test has ended meanwhile
     served.http = httpx.Client(base_url=f"http://127.0.0.1:{served.server.port}", timeout=PATIENCE_S)
     assert served.chat("still there?").status_code == 200
 
@@ -114,14 +116,16 @@ def test_one_request_too_many_is_429_and_says_when(serve):
 
 def test_when_to_ask_again_follows_from_what_answers_take(serve):
     served = serve(FakeRunner(before=lambda ids: time.sleep(0.02)), ServerOptions(port=0, queue_limit=8))
+    began = time.monotonic()
     with ThreadPoolExecutor(8) as pool:
         assert [asked.status_code for asked in pool.map(served.chat, "abcdefgh")] == [200] * 8
+    took = time.monotonic() - began
     with contextlib.ExitStack() as stack:
         for _ in range(8):
             stack.enter_context(hung_up(served, LONG, 0))
         until(lambda: served.service._admitted == 8, "all requests")
-        # An answer takes a fifth of a second; with the others before it, more than one.
-        assert 1 <= int(served.chat("q").headers["Retry-After"]) <= 3
+        # An answer takes an eighth of what all did; counted with the others before it, it would be several times that.
+        assert 1 <= int(served.chat("q").headers["Retry-After"]) <= math.ceil(took)
 
 
 def test_the_window_is_answered_in_the_middle_of_a_served_reply(serve):
@@ -158,6 +162,24 @@ def test_requests_with_many_choices_do_not_hold_up_others(serve):
         for thread in threads:
             thread.join(PATIENCE_S)
     assert order == ["one", "many"]
+
+
+def test_a_conversation_that_is_being_answered_is_not_forgotten(serve, monkeypatch):
+    monkeypatch.setattr("engine.server.history._CONVERSATIONS", 1)
+    runner, forgotten = Slow(), []
+    served = serve(runner)
+    monkeypatch.setattr(served.worker, "forget", forgotten.append)
+    with hung_up(served, {**LONG, "stream": True}, 0), ThreadPoolExecutor(1) as pool:
+        until(lambda: served.service._begun, "the long reply to begin")
+        (ours,) = served.service.history._heads
+        asked = pool.submit(served.chat, "a short one", max_tokens=2)
+        until(lambda: asked.done() or runner.let(2), "the short reply")
+        assert asked.result().status_code == 200
+        assert len(forgotten) == 1 and ours not in forgotten
+    runner.let(5000)
+    until(lambda: idle(served), "the long reply to be let go")
+    assert served.chat("and now?").status_code == 200
+    assert ours in forgotten
 
 
 def test_what_is_counted(served):
