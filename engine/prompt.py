@@ -162,7 +162,7 @@ class PromptBuilder:
                 f"The model {self._name} is a base model: it continues texts and has no chat template. To chat with it "
                 f"in Loquat's plain form, run: loquat models check {self._name} --use-plain-template"
             )
-        mark = _unused_mark(messages)
+        mark = _unused_mark(messages, tools)
         spliced: list[list[int]] = []
         placeheld = [self._placeheld(message, mark, spliced) for message in messages]
         wishes: dict[str, Any] = {} if thinking else {"enable_thinking": False}
@@ -279,11 +279,18 @@ def load_prompt_builder(folder: Path) -> PromptBuilder:
 
 
 def read_template(folder: Path) -> str:
-    """The chat template's source, "" when the model has none."""
+    """The chat template's source, "" when the model has none.
+
+    Raises:
+        BadModelFile: It cannot be read.
+    """
     file = folder / "chat_template.jinja"
     if file.is_file():
-        with file.open(encoding="utf-8", newline="") as text:
-            return text.read(LONGEST + 1)  # more is refused, whatever it says
+        try:
+            with file.open(encoding="utf-8", newline="") as text:
+                return text.read(LONGEST + 1)  # more is refused, whatever it says
+        except (OSError, ValueError) as error:
+            raise BadModelFile(f"{file.name} cannot be read; remove the model and add it again.", str(error)) from error
     template = read_json(folder / "tokenizer_config.json").get("chat_template")
     if isinstance(template, list):
         named = {entry.get("name"): entry.get("template") for entry in template if isinstance(entry, dict)}
@@ -303,10 +310,10 @@ def _check(request: ChatRequest) -> None:
         raise BadRequest("The question is empty; write something first.")
 
 
-def _unused_mark(messages: Sequence[Message]) -> str:
-    """A private-use marker that stands in no message."""
+def _unused_mark(messages: Sequence[Message], tools: str) -> str:
+    """A private-use marker that stands in no message and no tool."""
     mark = "\ue000"
-    while any(mark in message.content or mark in message.extra for message in messages):
+    while mark in tools or any(mark in message.content or mark in message.extra for message in messages):
         mark += "\ue000"
     return mark
 

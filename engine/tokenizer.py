@@ -120,7 +120,7 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadModelFile(f"{path.name} cannot be read; remove the model and add it again.", str(error)) from error
     if not isinstance(value, dict):
         raise BadModelFile(f"{path.name} is damaged; remove the model and add it again.")
@@ -140,7 +140,7 @@ def _end_ids(folder: Path, inner: tokenizers.Tokenizer, special: Mapping[str, st
     ids: set[int] = set()
     for name in ("generation_config.json", "config.json"):
         listed = read_json(folder / name).get("eos_token_id")
-        ids.update([listed] if isinstance(listed, int) else listed or [])
+        ids.update(each for each in (listed if isinstance(listed, list) else [listed]) if isinstance(each, int))
     added = {token.content for token in inner.get_added_tokens_decoder().values()}
     names = [special.get("eos_token", ""), *(name for name in KNOWN if name in added)]
     ids.update(found for name in names if (found := inner.token_to_id(name)) is not None)

@@ -110,7 +110,7 @@ def read_check(folder: Path) -> ModelCheck | None:
     try:
         value = json.loads((folder / CHECK).read_text(encoding="utf-8"))
         return _from_json(value) if value.pop("format") == FORMAT else None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
@@ -189,6 +190,24 @@ def test_only_chats_in_plain_form_have_stop_strings_of_their_own(plain):
     assert PromptBuilder(TOKENIZER, CHATML).stops_of(asked) == ("END",)
 
 
+def test_files_that_are_damaged_are_a_sentence(tmp_path):
+    for name, content in (("chat_template.jinja", b"\xff\xfe"), ("generation_config.json", b"[" * 100_000)):
+        write_tokenizer(tmp_path)
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(BadModelFile, match=f"{name} cannot be read"):
+            load_prompt_builder(tmp_path)
+        (tmp_path / name).unlink()
+
+
+@pytest.mark.parametrize("named", ["</s>", 2.5, {"a": 1}, [3, "x", None, 4.5]])
+def test_what_is_no_token_ends_no_reply(tmp_path, named):
+    write_tokenizer(tmp_path)
+    ends = load_prompt_builder(tmp_path).tokenizer.end_ids
+    (tmp_path / "config.json").write_text(json.dumps({"eos_token_id": named}))
+    found = load_prompt_builder(tmp_path).tokenizer.end_ids
+    assert found == ends | ({3} if isinstance(named, list) else set())
+
+
 def test_a_template_with_a_syntax_error_is_a_sentence(tmp_path):
     write_tokenizer(tmp_path)
     (tmp_path / "chat_template.jinja").write_text("{% for %}", encoding="utf-8")
@@ -216,6 +235,13 @@ def test_the_template_is_told_of_tools_and_of_calls():
         "<|im_start|>user\ntime?<|im_end|>\n<|im_start|>assistant\n<tool_call>clock<|im_end|>\n"
         "<|im_start|>tool\nnoon<|im_end|>\n<|im_start|>assistant\n"
     )
+
+
+def test_private_use_characters_in_a_tool_survive():
+    builder = PromptBuilder(loquat_tokenizer(), HERMES)
+    messages = (Message("user", "q"), Message("assistant", "a", tuple(ids("a"))), Message("user", "r"))
+    tools = TOOLS.replace("clock", "\ue0007\ue001")
+    assert "\ue0007\ue001" in builder.tokenizer.decode(builder.encode(ChatRequest("r", messages, tools=tools)))
 
 
 def test_a_template_that_knows_no_tools_refuses_them():

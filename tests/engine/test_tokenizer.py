@@ -33,6 +33,11 @@ def test_a_long_text_has_the_ids_that_it_has_when_encoded_whole(piece):
 
 
 def test_other_threads_run_while_a_long_text_is_encoded():
+    assert any(held_up() < 0.5 for _ in range(3))  # another program may hold one of them up
+
+
+def held_up() -> float:
+    """The longest time in which no other thread could run, as a part of all."""
     done, longest = threading.Event(), 0.0
 
     def encode() -> None:
@@ -47,4 +52,4 @@ def test_other_threads_run_while_a_long_text_is_encoded():
         longest, last = max(longest, now - last), now
     took = time.perf_counter() - began
     thread.join()
-    assert longest < took / 2, f"held up for {longest:.3f} of {took:.3f} s"
+    return longest / took

@@ -212,7 +212,7 @@ def test_what_was_found_is_kept_whole(folder: Path) -> None:
     found = check(folder, LOOP.replace(TEXT, STRIPPED) + OPENED)
     write_check(folder, found)
     assert read_check(folder) == found
-    for damaged in ("", "[]", "{}", '{"format": 1}', '{"format": 2}', "{" * 1000):
+    for damaged in ("", "[]", "{}", '{"format": 1}', '{"format": 2}', "{" * 1000, "[" * 100_000):
         (folder / CHECK).write_text(damaged, encoding="utf-8")
         assert read_check(folder) is None
 

@@ -23,27 +23,19 @@ PATIENCE_S = 2.0  # of processor time: the machine may be busy with other tests
 MOST_BYTES = 200_000_000
 # Every attack in one program of its own: all that it ever held can be measured there.
 ATTACKED = """
-import json, sys, time
+import json, time
+from engine.machine import peak_resident
 from engine.templates.sandbox import ChatTemplate
 from tests.engine.templates.attacks import ENDLESS
 
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None
-
-def held():
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit if resource else 0
-
-before = held()
+before = peak_resident()
 for name, source in ENDLESS.items():
     began, error = time.thread_time(), ""
     try:
         ChatTemplate(source).render({"messages": []})
     except Exception as caught:
         error = repr(caught)[:200]
-    told = {"name": name, "seconds": time.thread_time() - began, "error": error, "bytes": held() - before}
+    told = {"name": name, "seconds": time.thread_time() - began, "error": error, "bytes": peak_resident() - before}
     print(json.dumps(told), flush=True)
 """
 
