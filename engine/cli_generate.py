@@ -39,9 +39,10 @@ def run(args: list[str], paths: Paths) -> int:
         EngineError: The files cannot be used, or the model cannot be had.
     """
     options = _parser().parse_args(args)
+    params, name = sampling(options), options.model or ""
+    next(read_lines(options.input, params, name), None)  # what cannot be read is said before a model is got
     if options.output.exists() and options.output.samefile(options.input):
         raise BadRequest("The output is the input; name another file.")
-    params, name = sampling(options), options.model or ""
     remote = find_model(read_servers(paths.config / FILE), name) if name else None
     engine: partial[Iterator[Answer]]
     if remote is None:
