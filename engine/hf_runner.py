@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -43,6 +44,7 @@ class HfRunner:
 
     def __init__(self, model: Any, choice: DeviceChoice, max_context: int | None = None) -> None:  # noqa: ANN401
         self._model = model
+        weakref.finalize(self, _untie, model).atexit = False
         self._device = choice.device
         config = model.config.get_text_config(decoder=True)
         self._takes_positions = "position_ids" in _parameters(model)
@@ -263,6 +265,16 @@ def _quantization(name: str | None, choice: DeviceChoice) -> dict[str, Any]:
     make: Any = transformers.BitsAndBytesConfig
     config = make(load_in_8bit=True) if name == "int8" else make(**nf4)
     return {"quantization_config": config, "device_map": {"": choice.device}}
+
+
+def _untie(model: Any) -> None:  # noqa: ANN401 - a transformers model
+    """Take off what accelerate puts around each part of a spread model, through which the part holds itself.
+
+    Its memory would wait for a garbage collection, and of those the window exempts all that is there with the model.
+    """
+    for part in model.modules():
+        for name in [name for name, value in vars(part).items() if callable(value) or name == "_hf_hook"]:
+            del vars(part)[name]
 
 
 def _mapping(device_map: Mapping[str, int | str] | None) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import shutil
+import weakref
 
 import pytest
 import torch
@@ -213,6 +215,22 @@ def test_a_model_that_lacks_a_weight_is_refused(tiny_model, tmp_path, architectu
     with pytest.raises(BadModelFile, match="lacks some of its weights") as raised:
         load_hf_runner(folder, choose_device(CPU))
     assert lost in raised.value.detail
+
+
+@pytest.mark.expects_log("offloaded to the cpu")
+def test_a_spread_model_goes_with_its_runner_though_its_parts_hold_themselves(tiny_model):
+    from accelerate import dispatch_model
+
+    runner = load_hf_runner(tiny_model("llama"), choose_device(EngineConfig(device="cpu")))
+    runner._model = dispatch_model(runner._model, {"model": "cpu", "lm_head": "cpu"}, force_hooks=True)
+    whole(runner)
+    gone = weakref.ref(next(runner._model.parameters()))
+    gc.disable()
+    try:
+        del runner
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_nothing_is_written_to_the_terminal(tiny_model, capfd):
