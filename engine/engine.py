@@ -248,7 +248,7 @@ class Engine:
             model.store.abandon()
             self._model = None
             if self._entry is not None:
-                self.load(self._entry)
+                self.load(self._entry, wait=False)  # somebody waits for an answer
         return DeviceFailed(
             f"The GPU failed ({fault_words(error)}); the model now runs on the CPU, so ask again.", repr(error)
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -138,6 +140,48 @@ def test_a_gpu_whose_memory_runs_out_at_load_gives_way_to_the_cpu(entry: ModelEn
     assert info.device == "cpu"
     assert "the GPU failed: its memory ran out" in info.device_reason
     assert answer(engine).text
+
+
+# Nothing works on a GPU after an assertion failed on it, in this process: so that it has one of its own.
+FAILING = """
+import dataclasses, os, sys
+from pathlib import Path
+import torch
+from engine.chat import ChatRequest, Message
+from engine.config import GREEDY, EngineConfig
+from engine.engine import Engine
+from engine.errors import DeviceFailed
+from engine.models.registry import Registry
+
+def fail(*_, **__):
+    torch.zeros(2, device="cuda")[torch.tensor([9], device="cuda")].cpu()
+
+def request(text):
+    return ChatRequest("r", (Message("user", text),), dataclasses.replace(GREEDY, max_tokens=4), "c")
+
+engine = Engine(EngineConfig(device="cuda", dtype="float32"), Path(sys.argv[2]))
+engine.load(Registry(Path(sys.argv[1])).find(None))
+list(engine.stream(request("Hello")))
+engine._model.runner.prefill = engine._model.runner.decode = fail
+try:
+    list(engine.stream(request("And now?")))
+except DeviceFailed as error:
+    print(error.sentence)
+*_, last = engine.stream(request("And now?"))
+print(engine.info.device, bool(last.text), engine.info.device_reason, flush=True)
+os._exit(0)  # what is torn down on a broken GPU may end in any way
+"""
+
+
+def test_a_gpu_that_fails_in_an_answer_gives_way_to_the_cpu(entry: ModelEntry, home_with_model: Paths) -> None:
+    command = [sys.executable, "-c", FAILING, str(home_with_model.models), str(home_with_model.cache)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 0, done.stderr
+    sentence, after = done.stdout.splitlines()[-2:]
+    assert sentence.startswith("The GPU failed (CUDA error: ")
+    assert sentence.endswith("ask again.")
+    assert after.startswith("cpu True ")
+    assert "the GPU failed: CUDA error: " in after
 
 
 def test_a_model_that_does_not_fit_in_16_bits_takes_4(entry: ModelEntry, engine: Engine) -> None:
