@@ -140,8 +140,9 @@ def _end_ids(folder: Path, inner: tokenizers.Tokenizer, special: Mapping[str, st
     ids: set[int] = set()
     for name in ("generation_config.json", "config.json"):
         listed = read_json(folder / name).get("eos_token_id")
-        ids.update(each for each in (listed if isinstance(listed, list) else [listed]) if isinstance(each, int))
+        named = listed if isinstance(listed, list) else [listed]
+        ids.update(each for each in named if isinstance(each, int) and each >= 0)  # -1 says that there is none
     added = {token.content for token in inner.get_added_tokens_decoder().values()}
-    names = [special.get("eos_token", ""), *(name for name in KNOWN if name in added)]
-    ids.update(found for name in names if (found := inner.token_to_id(name)) is not None)
+    texts = [special.get("eos_token", ""), *(text for text in KNOWN if text in added)]
+    ids.update(found for text in texts if (found := inner.token_to_id(text)) is not None)
     return frozenset(ids)

@@ -199,7 +199,7 @@ def test_files_that_are_damaged_are_a_sentence(tmp_path):
         (tmp_path / name).unlink()
 
 
-@pytest.mark.parametrize("named", ["</s>", 2.5, {"a": 1}, [3, "x", None, 4.5]])
+@pytest.mark.parametrize("named", ["</s>", 2.5, -1, {"a": 1}, [3, "x", None, 4.5, -1]])
 def test_what_is_no_token_ends_no_reply(tmp_path, named):
     write_tokenizer(tmp_path)
     ends = load_prompt_builder(tmp_path).tokenizer.end_ids
