@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -65,6 +65,21 @@ def _joined(spans: Sequence[Span]) -> str:
     )
 
 
+def links_of(blocks: Sequence[Block]) -> list[str]:
+    """The addresses that a message links to, each once, in their order."""
+    spans = (span for block in blocks for span in _spans(block))
+    return list(dict.fromkeys(span.link for span in spans if span.link))
+
+
+def _spans(block: Block) -> Iterable[Span]:
+    match block:
+        case Paragraph() | Heading():
+            return block.spans
+        case Table():
+            return (span for row in (block.header, *block.rows) for cell in row for span in cell)
+    return ()
+
+
 def searchable(block: Block) -> str:
     """The text of a block that can be found in it, a formula being one character; cells on lines of their own."""
     match block:
@@ -114,4 +129,9 @@ def _pattern(query: Query) -> re.Pattern[str] | None:
 
 def utf16_length(text: str) -> int:
     """Characters as Qt counts them: those beyond the basic plane are two."""
-    return len(text) + sum(char > "\uffff" for char in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def utf16_spans(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Parts (start, end) of a text, counted as Qt counts; those that reach beyond its end are left out."""
+    return [(utf16_length(text[:start]), utf16_length(text[:end])) for start, end in spans if end <= len(text)]

@@ -21,6 +21,7 @@ from app.views.slots import Slot
 
 _SLICE_S: Final = 0.006
 _PAGE: Final = 2_000  # characters of an answer that are looked through in one go
+_TEXTS: Final = 200  # texts that are known already, in one go
 _BRIEFLY_MS: Final = 2_500
 
 
@@ -87,11 +88,9 @@ class ChatFind(QObject):
 
     def step(self, step: int) -> None:
         """Go so many matches on or back, around the ends."""
-        matches = list(self._matches())
-        if not matches:
-            return
-        at = matches.index(self._current) + step if self._current in matches else 0
-        self._go_to(matches[at % len(matches)])
+        number, of = self._place()
+        if of:
+            self._go_to(self._match_at((number - 1 + step) % of if number else 0))
 
     def look_at(self, index: int, text: str) -> None:
         """Show for a moment where any of some words stand in one message; goes to the first."""
@@ -131,15 +130,15 @@ class ChatFind(QObject):
     def _look_through(self, order: Sequence[int]) -> Iterator[None]:
         """Look through messages in an order, a little at each step."""
         for index in order:
-            texts: list[str] = []
+            counts: list[int] = []
             for page in self._pages_of(self._column.slots[index]):
-                texts += page
+                if self._query is None:
+                    return
+                counts += map(self._query.count, page)
                 yield
-            if self._query is None:
-                return
-            self._counts[index] = tuple(self._query.count(text) for text in texts)
-            if self._current is None and any(self._counts[index] or ()):
-                self._go_to(next(match for match in self._matches() if match.slot == index))
+            self._counts[index] = tuple(counts)
+            if self._current is None and any(counts):
+                self._go_to(Match(index, next(block for block, count in enumerate(counts) if count), 0))
 
     def _first_match(self, index: int) -> Match | None:
         """The first match in one message, without looking further than it."""
@@ -158,7 +157,8 @@ class ChatFind(QObject):
             return
         known = self._texts.get(slot.message.id)
         if known is not None and known[0] == slot.message.content:
-            yield known[1]
+            for at in range(0, len(known[1]), _TEXTS):
+                yield known[1][at : at + _TEXTS]
             return
         texts: list[str] = []
         for page in _pages(slot.message):
@@ -166,11 +166,24 @@ class ChatFind(QObject):
             yield page
         self._texts[slot.message.id] = (slot.message.content, tuple(texts))
 
-    def _matches(self) -> Iterator[Match]:
+    def _match_at(self, number: int) -> Match:
+        """The match of this number, from 0, among all that were counted."""
         for slot, counts in enumerate(self._counts):
             for block, count in enumerate(counts or ()):
-                for number in range(count):
-                    yield Match(slot, block, number)
+                if number < count:
+                    return Match(slot, block, number)
+                number -= count
+        raise IndexError(number)
+
+    def _place(self) -> tuple[int, int]:
+        """Which match the current one is, from 1 (0 for none), and of how many: told without a list of them."""
+        of = sum(map(sum, (counts or () for counts in self._counts)))
+        current = self._current
+        if current is None:
+            return 0, of
+        before = sum(map(sum, (counts or () for counts in self._counts[: current.slot])))
+        blocks = self._counts[current.slot] or () if current.slot < len(self._counts) else ()
+        return min(before + sum(blocks[: max(0, current.block)]) + current.number + 1, of), of
 
     def _go_to(self, match: Match) -> None:
         before, self._current = self._current, match
@@ -181,14 +194,8 @@ class ChatFind(QObject):
         self._tell()
 
     def _tell(self) -> None:
-        """Say which match of how many it is, without making a list of them."""
-        of = sum(map(sum, (counts or () for counts in self._counts)))
-        current, number = self._current, 0
-        if current is not None:
-            before = sum(map(sum, (counts or () for counts in self._counts[: current.slot])))
-            blocks = self._counts[current.slot] or () if current.slot < len(self._counts) else ()
-            number = before + sum(blocks[: max(0, current.block)]) + current.number + 1
-        self.counted.emit(min(number, of), of, self.counting)
+        """Say which match of how many it is."""
+        self.counted.emit(*self._place(), self.counting)
 
     # -- marking -----------------------------------------------------------------------------------------------
 

@@ -250,7 +250,12 @@ class ChatView(QScrollArea):
     # -- finding and selecting ---------------------------------------------------------------------------------
 
     def show_find(self) -> None:
-        """Open the bar in which words to find are typed; a short selection is looked for at once."""
+        """Open the bar in which words to find are typed; a short selection is looked for at once.
+
+        A conversation that is not on view has nothing to find: the bar would come, and take the keyboard, with it.
+        """
+        if not self.isVisible():
+            return
         selected = self._selection.text
         self._place_overlays()
         self._find_bar.open(selected if selected and "\n" not in selected and len(selected) < 100 else "")
@@ -259,7 +264,7 @@ class ChatView(QScrollArea):
 
     def close_find(self) -> None:
         """Close that bar."""
-        if self._find_bar.isVisible():
+        if not self._find_bar.isHidden():
             inside = self._find_bar.focusWidget()
             if inside is not None:
                 inside.clearFocus()  # or Qt gives the focus to some message and scrolls to it

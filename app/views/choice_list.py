@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.plain_text import utf16_spans
 from app.theme import FontRole, Theme
 from app.views.listed_rows import Index, ListedRows, announce_current
 
@@ -93,7 +94,7 @@ class _Delegate(QStyledItemDelegate):
         font = self._theme.font("list")
         shown = QFontMetrics(font).elidedText(row.label, Qt.TextElideMode.ElideRight, room.width())
         layout = QTextLayout(shown, font)
-        layout.setFormats([self._standing_out(start, end) for start, end in row.spans])
+        layout.setFormats([self._standing_out(start, end) for start, end in utf16_spans(row.label, row.spans)])
         layout.beginLayout()
         line = layout.createLine()
         layout.endLayout()

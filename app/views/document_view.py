@@ -33,6 +33,7 @@ from app.views.rich_text import (
     formula_sources,
     is_right_to_left,
     new_document,
+    range_rects,
 )
 
 ITEM_INDENT: Final = 36  # room for a number of two digits
@@ -74,6 +75,7 @@ class DocumentView(QWidget):
         self._chips: list[QRectF] = []
         self._matches: tuple[tuple[int, int], ...] = ()
         self._match = -1
+        self._match_rects: list[list[QRectF]] | None = None  # of each match, in the document; None until it is drawn
         self._mirrored = False
         self._width = -1
         self._painted_s = 0.0
@@ -127,6 +129,7 @@ class DocumentView(QWidget):
         inner = max(40, width - self._left() - self._right())
         if inner != self._width:
             self._width = inner
+            self._match_rects = None
             self._lay_out(inner)
         return self._gap + self._body_height()
 
@@ -195,7 +198,7 @@ class DocumentView(QWidget):
         """Draw where words stand, the `current` one (from 0) more strongly; how often they do."""
         found = self._find(query) if query is not None and self._block is not None else ()
         if (found, current) != (self._matches, self._match):
-            self._matches, self._match = found, current
+            self._matches, self._match, self._match_rects = found, current, None
             self.update()
         return len(found)
 
@@ -228,6 +231,7 @@ class DocumentView(QWidget):
         painter.translate(self._origin())
         painter.setClipRect(QRectF(event.rect()).translated(-self._origin()).intersected(self._clip()))
         self._paint_chips(painter)
+        self._paint_matches(painter, QRectF(event.rect()).translated(-self._origin()))
         self._document.documentLayout().draw(painter, self._context())
         if self._caret:
             painter.fillRect(self._caret_rect(), self._theme.color("accent"))
@@ -292,24 +296,24 @@ class DocumentView(QWidget):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Text, self._theme.color("text"))
         context.palette = palette
-        context.selections = [
-            *(self._marked(start, end, "match") for start, end in self._matches),
-            *(
-                self._marked(*self._matches[at], "match_current")
-                for at in (self._match,)
-                if 0 <= at < len(self._matches)
-            ),
-            *(self._marked(start, end, "selection") for start, end in (self._selection,) if start != end),
-        ]
+        if self._selection[0] != self._selection[1]:
+            selected = QAbstractTextDocumentLayout.Selection()
+            selected.cursor = self._range(*self._selection)
+            look = QTextCharFormat()
+            look.setBackground(self._theme.color("selection"))
+            selected.format = look
+            context.selections = [selected]
         return context
 
-    def _marked(self, start: int, end: int, token: str) -> QAbstractTextDocumentLayout.Selection:
-        result = QAbstractTextDocumentLayout.Selection()
-        result.cursor = self._range(start, end)
-        look = QTextCharFormat()
-        look.setBackground(self._theme.color(token))
-        result.format = look
-        return result
+    def _paint_matches(self, painter: QPainter, seen: QRectF) -> None:
+        """The ground under words that are looked for; as selections of Qt's a thousand would take it a second."""
+        if self._match_rects is None:
+            self._match_rects = [[*range_rects(self._document, start, end)] for start, end in self._matches]
+        for number, rects in enumerate(self._match_rects):
+            color = self._theme.color("match_current" if number == self._match else "match")
+            for rect in rects:
+                if rect.intersects(seen):
+                    painter.fillRect(rect, color)
 
     def _paint_chips(self, painter: QPainter) -> None:
         painter.setPen(Qt.PenStyle.NoPen)

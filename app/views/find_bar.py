@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QStyle, QStyleOpti
 from app.i18n import translate
 from app.theme import Theme
 from app.views.controls import IconButton, Label, claim_escape
+from app.views.line_edit import LineEdit
 
 _SIDE: Final = 28
 _WIDTH: Final = 340
 _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class FindField(QLineEdit):
+class FindField(LineEdit):
     """The words to look for. Enter goes on, Shift+Enter back, Escape closes."""
 
     stepped = Signal(int)
@@ -27,7 +28,9 @@ class FindField(QLineEdit):
         return claim_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _ENTER:
+        if self.composing:
+            super().keyPressEvent(event)
+        elif event.key() in _ENTER:
             self.stepped.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         elif event.key() == Qt.Key.Key_Escape:
             self.escaped.emit()

@@ -52,6 +52,7 @@ class MessageBody(QWidget):
         self._changed_from: int | None = None  # the first of the blocks that are to be placed again
         self._pressed_link = ""
         self._dimmed = False
+        self._marked: tuple[Query | None, int, int] = (None, -1, -1)  # the words; block and number of one match
         self.selection = BodySelection(self._views)
         self.setMouseTracking(True)
 
@@ -156,7 +157,8 @@ class MessageBody(QWidget):
 
     def mark_matches(self, query: Query | None, block: int = -1, number: int = -1) -> int:
         """Draw where words stand; the one of this number in this block more strongly. How often they do."""
-        return sum(view.mark_matches(query, number if index == block else -1) for index, view in enumerate(self._views))
+        self._marked = (query, block, number)
+        return self._mark(0)
 
     def match_rect(self, block: int, number: int) -> QRect:
         """Where a match of marked words stands; a wide block scrolls to it."""
@@ -270,8 +272,15 @@ class MessageBody(QWidget):
         for view in self._views[len(blocks) :]:
             _discard(view)
         del self._views[len(blocks) :]
+        self._mark(first)
         self._lay_out(min(first, len(blocks)))
         self.height_changed.emit()
+
+    def _mark(self, first: int) -> int:
+        """Draw in the blocks from index `first` on where the words stand that are looked for; how often they do."""
+        query, block, number = self._marked
+        marked = enumerate(self._views[first:], first)
+        return sum(view.mark_matches(query, number if index == block else -1) for index, view in marked)
 
     def _make(self, block: Block) -> DocumentView:
         view = self._new_view(block)

@@ -189,9 +189,19 @@ def chip_rects(document: QTextDocument) -> list[QRectF]:
     while block.isValid():
         origin = layout.blockBoundingRect(block).topLeft()
         for start, end in _chips(block):
-            rects.extend(rect.translated(origin) for rect in _line_rects(block, start, end))
+            rects.extend(rect.translated(origin) for rect in _line_rects(block, start, end, CHIP_PADDING))
         block = block.next()
     return rects
+
+
+def range_rects(document: QTextDocument, start: int, end: int) -> Iterator[QRectF]:
+    """Where the text between two positions stands, in the document's coordinates: one rectangle a line."""
+    block = document.findBlock(start)
+    while block.isValid() and block.position() < end:
+        origin = document.documentLayout().blockBoundingRect(block).topLeft()
+        first, last = max(0, start - block.position()), min(end - block.position(), block.length() - 1)
+        yield from (rect.translated(origin) for rect in _line_rects(block, first, last))
+        block = block.next()
 
 
 def _chips(block: QTextBlock) -> list[tuple[int, int]]:
@@ -199,7 +209,8 @@ def _chips(block: QTextBlock) -> list[tuple[int, int]]:
     return [(each.start, each.start + each.length) for each in formats if each.format.hasProperty(CHIP)]
 
 
-def _line_rects(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
+def _line_rects(block: QTextBlock, start: int, end: int, room: float = 0.0) -> Iterator[QRectF]:
+    """One rectangle a line; `room` pixels behind the last character are no part of it."""
     layout = block.layout()
     begin, stop = (layout.lineForTextPosition(at) for at in (start, end))
     last_line = stop.lineNumber() if stop.isValid() else layout.lineCount() - 1
@@ -208,5 +219,4 @@ def _line_rects(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
         first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
         if first < last:
             left, right = cursor_x(line, first), cursor_x(line, last)
-            at_end = CHIP_PADDING if last == end else 0.0  # the room behind the last character is not part of the code
-            yield QRectF(left, line.y(), right - left - at_end, line.height()).normalized()
+            yield QRectF(left, line.y(), right - left - (room if last == end else 0.0), line.height()).normalized()

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QEvent,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -31,10 +32,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.i18n import translate
-from app.plain_text import utf16_length
+from app.plain_text import utf16_spans
 from app.search_result import SearchResult
 from app.theme import FontRole, Theme
 from app.views import words
+from app.views.controls import claim_escape
 from app.views.found_rows import FoundRow, found_rows
 from app.views.row_list import RowList
 
@@ -190,8 +192,7 @@ class FoundDelegate(QStyledItemDelegate):
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
-        units = [(utf16_length(text[:start]), utf16_length(text[:end])) for start, end in row.spans if end <= len(text)]
-        layout.setFormats([self._mark(start, end) for start, end in units])
+        layout.setFormats([self._mark(start, end) for start, end in utf16_spans(text, row.spans)])
         layout.beginLayout()
         last, height = QTextLine(), 0.0
         for _ in range(most):
@@ -256,6 +257,9 @@ class SearchResults(RowList):
     def open_current(self) -> None:
         """Open the place that is chosen."""
         self._open(self.currentIndex())
+
+    def event(self, event: QEvent) -> bool:
+        return claim_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

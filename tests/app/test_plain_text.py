@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.markdown import parse
-from app.plain_text import Query, message_text, searchable, utf16_length
+from app.plain_text import Query, links_of, message_text, searchable, utf16_length, utf16_spans
 
 
 def test_a_message_reads_well_without_its_markdown() -> None:
@@ -47,3 +47,13 @@ def test_a_formula_is_one_character_that_no_words_match() -> None:
 
 def test_characters_are_counted_as_qt_counts_them() -> None:
     assert utf16_length("a🙂é") == 4
+
+
+def test_parts_are_counted_as_qt_counts() -> None:
+    assert utf16_length("a\ud83d🙂") == 4
+    assert utf16_spans("🙂 a é 🙂b", [(2, 3), (6, 8), (7, 9)]) == [(3, 4), (7, 10)]
+
+
+def test_links_are_told_once_in_their_order() -> None:
+    text = "# [b](https://b.example)\n\nhttps://a.example, [b](https://b.example)\n\n| <https://c.example> |\n|--|"
+    assert links_of(parse(text)) == ["https://b.example", "https://a.example", "https://c.example"]

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from app.live import LiveTurn
 from app.records import StoredMessage
@@ -106,8 +108,57 @@ def test_a_match_in_the_rest_of_a_long_message_is_shown(chat: ChatView, qtbot: A
     type_words(chat, qtbot, "needle")
     view = chat.message_views()[0]
     assert view.more_button is None
-    rect = view.match_rect(len(view.body.views) - 1, 0).translated(view.mapTo(chat.viewport(), QPoint()))
-    assert chat.viewport().rect().contains(rect.center())
+    last = view.body.views[-1]
+    assert [last.text(*span) for span in last._matches] == ["needle"]
+    assert last._match == 0
+    place = last.position_rect(last._matches[0][0]).center().toPoint()
+    assert chat.viewport().rect().contains(last.mapTo(chat.viewport(), place))
+
+
+def test_matches_are_marked_in_more_of_a_long_message_when_it_is_asked_for(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question("a needle " * 1_000)], LiveTurn())
+    type_words(chat, qtbot, "needle")
+    (view,) = chat.message_views()
+    before = len(view.body.views)
+    view.more_button.click()
+    new = view.body.views[before:]
+    assert new
+    assert all({block.text(*span) for span in block._matches} == {"needle"} for block in new)
+
+
+def test_going_on_costs_the_same_however_many_matches_there_are(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread(thread(301, dict.fromkeys(range(0, 300, 2), "ab " * 1000)), LiveTurn())
+    type_words(chat, qtbot, "a")
+    assert chat.find_bar.count.endswith(" of 150,604")
+    begun = time.thread_time()
+    for _ in range(10):
+        chat.find_bar.step_requested.emit(1)
+    assert time.thread_time() - begun < 1.0
+
+
+def test_letters_are_found_in_long_code_without_a_pause(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question(), answer("```text\n" + "an e or two: é e\n" * 2_500 + "```")], LiveTurn())
+    begun = time.thread_time()
+    type_words(chat, qtbot, "e")
+    assert time.thread_time() - begun < 1.0
+    assert chat.find_bar.count.endswith(" of 5,000")
+
+
+def test_a_conversation_that_is_not_on_view_opens_no_bar(chat: ChatView) -> None:
+    chat.show_thread([], LiveTurn())
+    chat.hide()
+    chat.show_find()
+    chat.show()
+    assert chat.find_bar.isHidden()
+
+
+def test_an_input_methods_enter_goes_to_no_match(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question("needle"), answer("A needle")], LiveTurn())
+    type_words(chat, qtbot, "needle")
+    QApplication.sendEvent(chat.find_bar.field, QInputMethodEvent("ni", []))
+    QTest.keyClick(chat.find_bar.field, Qt.Key.Key_Return)
+    QTest.keyClick(chat.find_bar.field, Qt.Key.Key_Escape)
+    assert (chat.find_bar.count, chat.find_bar.isHidden()) == ("1 of 2", False)
 
 
 def test_a_selection_is_what_is_looked_for(chat: ChatView, qtbot: Any) -> None:

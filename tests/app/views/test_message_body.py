@@ -354,7 +354,7 @@ def test_deeply_nested_text_is_shown_in_its_column(make_body: Any) -> None:
     assert all(view._left() < WIDTH / 2 for view in body.views)
 
 
-def test_matches_are_marked_where_the_words_stand(make_body: Any, qtbot: Any) -> None:
+def test_matches_are_marked_where_the_words_stand(make_body: Any, qtbot: Any, theme: Theme) -> None:
     body = fresh(make_body, "🙂 a $x$ Word\n\n| word | b |\n|--|--|\n| b | a word |\n\n```\nword word\n```")
     formulas_there(body, qtbot)
     assert body.mark_matches(Query("WORD"), 1, 1) == 5
@@ -363,6 +363,13 @@ def test_matches_are_marked_where_the_words_stand(make_body: Any, qtbot: Any) ->
     assert [table.text(*span) for span in table._matches] == ["word", "word"]
     assert [code.text(*span) for span in code._matches] == ["word", "word"]
     assert body.match_rect(1, 1).y() > body.match_rect(1, 0).y()
+    first, second = (body.match_rect(2, number) for number in (0, 1))
+    image = body.grab().toImage()
+    grounds = [image.pixelColor(place.x() + 1, place.y() + 2).name() for place in (first, second)]
+    assert grounds == [theme.color("match").name()] * 2
+    assert theme.color("match_current").name() in {
+        image.pixelColor(x, body.match_rect(1, 1).y() + 2).name() for x in range(image.width())
+    }
     assert body.mark_matches(None) == 0
 
 

@@ -262,6 +262,18 @@ def test_escape_in_the_field_does_not_reach_the_window(sidebar: Sidebar, qtbot: 
     assert escaped == [1]
 
 
+def test_escape_in_the_results_leads_back_to_the_field_and_does_not_reach_the_window(
+    sidebar: Sidebar, qtbot: Any
+) -> None:
+    escaped: list[int] = []
+    QShortcut(QKeySequence("Escape"), sidebar).activated.connect(lambda: escaped.append(1))
+    find(sidebar, qtbot, "cache")
+    sidebar.show_results(FOUND)
+    sidebar.results.setFocus()
+    QTest.keyClick(sidebar.results, Qt.Key.Key_Escape)
+    assert (sidebar.search_field.text(), sidebar.search_field.hasFocus(), escaped) == ("", True, [])
+
+
 def test_nothing_found_is_said_and_results_that_come_too_late_are_not_shown(sidebar: Sidebar, qtbot: Any) -> None:
     sidebar.show_conversations((talk(1),), (), frozenset())
     find(sidebar, qtbot, "zebra")
