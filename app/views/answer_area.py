@@ -78,7 +78,7 @@ class AnswerArea(QScrollArea):
         """The answer as it ended."""
         if message.id == self._message_id:
             self._text = split(message.content).answer
-            self._body.show_markdown(self._text[:_LONGEST])
+            self._body.finish(self._text[:_LONGEST])
             self._body.set_streaming(False)
             self.setVisible(bool(self._text))
             self._fit()

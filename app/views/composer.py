@@ -137,9 +137,12 @@ class Composer(QFrame):
         self.editor.move_to_end()
 
     def type(self, text: str) -> None:
-        """Write text at the cursor and put the keyboard into the field."""
-        self.editor.insertPlainText(text)
-        self.editor.ensureCursorVisible()
+        """Write text at the cursor, or attach what the field cannot hold, and put the keyboard into the field."""
+        if fits_field(text):
+            self.editor.insertPlainText(text)
+            self.editor.ensureCursorVisible()
+        else:
+            self._attach_text(text)
         self.focus_editor()
 
     def clear(self) -> None:
@@ -148,8 +151,8 @@ class Composer(QFrame):
         self.edited.emit("", ())
 
     def set_history(self, questions: Sequence[str]) -> None:
-        """Take the questions of the chat, oldest first, which Up calls back."""
-        self._history.set_questions(questions)
+        """Take the questions of the chat, oldest first, which Up calls back; those that the field can hold."""
+        self._history.set_questions([question for question in questions if fits_field(question)])
 
     def set_commands(self, entries: Sequence[PaletteEntry]) -> None:
         """Offer these after a "/"."""
@@ -177,10 +180,13 @@ class Composer(QFrame):
         elif kind == "image":
             self.refused.emit(images_refused().sentence)
         elif kind == "text" and len(text := mime.text()) > LONG_PASTE:
-            self.files.add_pasted(text, as_text=fits_field(text), revision=self.editor.document().revision())
+            self._attach_text(text)
         else:
             return False
         return True
+
+    def _attach_text(self, text: str) -> None:
+        self.files.add_pasted(text, as_text=fits_field(text), revision=self.editor.document().revision())
 
     # -- what is shown -----------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.attachments import fits_field
 from app.draft import Draft
 from app.i18n import translate
 from app.live import DraftCost
@@ -44,22 +45,23 @@ class EditBox(QFrame):
         self._note = CostLine(theme, self)
         self._note.say(_hint())
         self._files = AttachedFiles(theme, self)
+        self._files.refused.connect(lambda sentence: self._note.say(Saying((sentence,), warning=True)))
         self._files.set_attachments(draft.attachments)
         self._editor = MessageEditor(theme, translate("edit_box", "Your question in other words"), self)
-        self._editor.setPlainText(draft.text)
-        self._editor.move_to_end()
+        self._begin(draft.text)
         self._send = make_push_button(theme, translate("edit_box", "Send"), self, primary=True)
         self._cancel = make_push_button(theme, translate("edit_box", "Cancel"), self)
         self._lay_out(theme)
         self._editor.submitted.connect(self._submit)
         self._editor.escaped.connect(self.cancelled)
         self._editor.height_changed.connect(self.height_changed)
+        self._editor.overlong.connect(self._attach)
         self._editor.textChanged.connect(self._changed)
         self._files.changed.connect(self._changed)
         self._files.changed.connect(self.height_changed)
         self._files.left.connect(self._editor.setFocus)
         self._editor.focus_changed.connect(self._mark_focus)
-        self._send.setEnabled(bool(draft))
+        self._send.setEnabled(bool(self.draft))
         self._send.clicked.connect(self._submit)
         self._cancel.clicked.connect(self.cancelled)
 
@@ -104,6 +106,17 @@ class EditBox(QFrame):
         self.resize(width, self.height())
         self._column.activate()
         return self.sizeHint().height()
+
+    def _begin(self, text: str) -> None:
+        """Write what was asked; where it is too long to be typed in, as an imported question may be, it is a file."""
+        if not fits_field(text):
+            self._attach(text)
+            return
+        self._editor.setPlainText(text)
+        self._editor.move_to_end()
+
+    def _attach(self, text: str) -> None:
+        self._files.add_pasted(text, as_text=False, revision=self._editor.document().revision())
 
     def _lay_out(self, theme: Theme) -> None:
         bottom = QHBoxLayout()

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFocusEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
-from app.attachments import kind_of_drop
+from app.attachments import fits_field, kind_of_drop
 from app.theme import Theme
 from app.views.controls import claim_escape
 
@@ -26,6 +26,7 @@ class Editor(QPlainTextEdit):
     paged = Signal(int)
     focus_changed = Signal(bool)
     height_changed = Signal()
+    overlong = Signal(str)  # was pasted or dropped, and would make the field too slow to type in
 
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -81,9 +82,12 @@ class Editor(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste text only, whatever else the clipboard holds."""
-        if source.hasText():
-            self.insertPlainText(source.text())
+        """Paste text only, whatever else the clipboard holds, and no more than the field stays quick with."""
+        text = source.text()
+        if text and fits_field(text):
+            self.insertPlainText(text)
+        elif text:
+            self.overlong.emit(text)
 
     def resizeEvent(self, event: QEvent) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]

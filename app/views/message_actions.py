@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal, SignalInstance
@@ -11,9 +13,11 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from app.i18n import translate
 from app.records import Version
 from app.theme import Theme
-from app.views.controls import CopyButton, IconButton, Label, Menu, QuietButton
+from app.views.controls import CopyButton, IconButton, Label, Menu, QuietButton, unmarked
 
 _SIDE: Final = 24
+_MOST_LINKS: Final = 20
+_LINK_WIDTH: Final = 420
 
 
 class VersionStepper(QWidget):
@@ -91,6 +95,9 @@ class MessageActions(QWidget):
     """The stepper and the buttons of a message in one row.
 
     Emits what the person wants; the message does it, or asks for it.
+
+    Args:
+        links: The addresses in the message, for a keyboard that cannot point at them.
     """
 
     copy_requested = Signal()
@@ -103,11 +110,13 @@ class MessageActions(QWidget):
     fork_requested = Signal()
     explain_requested = Signal()
     delete_requested = Signal()
+    link_activated = Signal(str)
 
-    def __init__(self, theme: Theme, is_question: bool, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, is_question: bool, links: Callable[[], Sequence[str]], parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._is_question = is_question
+        self._links = links
         self._busy = False
         self._cut_off = False
         self._unanswered = False
@@ -201,6 +210,7 @@ class MessageActions(QWidget):
         menu.addAction(translate("message_actions", "Copy as Markdown"), self.copy_requested.emit)
         menu.addAction(translate("message_actions", "Copy as plain text"), self.plain_copy_requested.emit)
         menu.addAction(translate("message_actions", "Quote in the question"), self.quote_requested.emit)
+        self._add_links(menu)
         menu.addSeparator()
         menu.addAction(translate("message_actions", "Fork into a new chat"), self.fork_requested.emit)
         if not self._is_question:
@@ -208,6 +218,15 @@ class MessageActions(QWidget):
         delete = menu.addAction(translate("message_actions", "Delete from here on"), self.delete_requested.emit)
         delete.setEnabled(not self._busy)
         return menu
+
+    def _add_links(self, menu: Menu) -> None:
+        links = self._links()[:_MOST_LINKS]
+        if not links:
+            return
+        below, metrics = menu.add_submenu(translate("message_actions", "Open a link")), menu.fontMetrics()
+        for link in links:
+            shown = metrics.elidedText(link, Qt.TextElideMode.ElideMiddle, _LINK_WIDTH)
+            below.addAction(unmarked(shown), partial(self.link_activated.emit, link))
 
     def _show_menu(self) -> None:
         self.menu().popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))

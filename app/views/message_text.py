@@ -33,6 +33,7 @@ class MessageText(QWidget):
     height_changed = Signal()
     link_activated = Signal(str)
     pressed = Signal()  # a selection begins here
+    thought_quoted = Signal(str)
 
     def __init__(self, theme: Theme, formulas: Formulas, parent: QWidget) -> None:
         super().__init__(parent)
@@ -231,6 +232,7 @@ class MessageText(QWidget):
             self._thinking.height_changed.connect(self.height_changed)
             self._thinking.link_activated.connect(self.link_activated)
             self._thinking.pressed.connect(self.pressed)
+            self._thinking.quoted.connect(self.thought_quoted)
             self._thinking.show()
         return self._thinking
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.draft import Draft
 from app.i18n import labelled, translate
 from app.live import DraftCost, LiveTurn
-from app.plain_text import message_text
+from app.plain_text import links_of, message_text
 from app.records import StoredMessage, Version
 from app.theme import Theme
 from app.views.controls import CopyButton, QuietButton, plain_tip
@@ -71,7 +71,7 @@ class MessageView(QWidget):
         self._text = MessageText(theme, formulas, self)
         self._footer = None if self.is_question else FigureLine(theme, self)
         self._edit_box: EditBox | None = None
-        self._actions = MessageActions(theme, self.is_question, self)
+        self._actions = MessageActions(theme, self.is_question, lambda: links_of(self.body.blocks), self)
         self._connect()
         self._show_message()
 
@@ -79,6 +79,7 @@ class MessageView(QWidget):
         self._text.height_changed.connect(self.height_changed)
         self._text.link_activated.connect(self.link_activated)
         self._text.pressed.connect(self.pressed)
+        self._text.thought_quoted.connect(self.quote_requested)
         self.body.dragged_to.connect(self.dragged_to)
         self.body.copy_requested.connect(self.copy_requested)
         self.body.select_all_requested.connect(self.select_all_requested)
@@ -88,6 +89,7 @@ class MessageView(QWidget):
         actions.plain_copy_requested.connect(self._copy_plain)
         actions.quote_requested.connect(self._quote)
         actions.edit_requested.connect(self.begin_edit)
+        actions.link_activated.connect(self.link_activated)
         actions.retry_requested.connect(self.retry_requested)
         actions.regenerate_requested.connect(lambda: self.regenerate_requested.emit(self._message.id))
         actions.continue_requested.connect(lambda: self.continue_requested.emit(self._message.id))

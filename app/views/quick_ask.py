@@ -73,6 +73,7 @@ class QuickAsk(QFrame):
         self._editor.textChanged.connect(self._refresh)
         self._editor.height_changed.connect(self._fit)
         self._editor.paged.connect(self._answer.page)
+        self._editor.overlong.connect(self._refuse)
         self._button.clicked.connect(self._press)
         self._copy.clicked.connect(self._copy_answer)
         self._open.clicked.connect(self._open_window)
@@ -237,6 +238,11 @@ class QuickAsk(QFrame):
     def _open_window(self) -> None:
         self.hide()
         self.opened.emit()
+
+    def _refuse(self, _text: str) -> None:
+        self.show_trouble(
+            translate("quick_ask", "That is too long for this field. In the window it goes with a question as a file.")
+        )
 
     def _quote(self, text: str) -> None:
         lines = "".join(f"> {line}\n" for line in text.splitlines())

@@ -55,6 +55,7 @@ class ThinkingView(QWidget):
     height_changed = Signal()
     link_activated = Signal(str)
     pressed = Signal()  # a selection begins here
+    quoted = Signal(str)
 
     def __init__(self, theme: Theme, formulas: Formulas, parent: QWidget) -> None:
         super().__init__(parent)
@@ -180,6 +181,7 @@ class ThinkingView(QWidget):
         body.height_changed.connect(self.height_changed)
         body.link_activated.connect(self.link_activated)
         body.pressed.connect(self.pressed)
+        body.quote_requested.connect(lambda: self.quoted.emit(body.selected_text()))
         body.stand_alone()
         return body
 

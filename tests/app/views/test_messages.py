@@ -64,6 +64,28 @@ def test_what_is_selected_is_quoted(chat: ChatView, qtbot: Any) -> None:
     assert told.args == ["word"]
 
 
+def test_a_thought_is_quoted_too(chat: ChatView, qtbot: Any) -> None:
+    chat.show_thread([question(), answer("<think>One word here.</think>Yes.")], LiveTurn())
+    view = chat.message_views()[1]
+    view.thinking.button.click()
+    view.thinking.body.selection.between((0, 4), (0, 8))
+    with qtbot.waitSignal(chat.quote_requested, timeout=500) as told:
+        view.thinking.body.context_menu().actions()[1].trigger()
+    assert told.args == ["word"]
+
+
+def test_links_are_reached_without_a_mouse(chat: ChatView, qtbot: Any) -> None:
+    text = "[One](https://a.example/?x=1&y=2), [two](https://a.example/?x=1&y=2)\n\n| <https://b.example> |\n|--|"
+    chat.show_thread([question("https://q.example"), answer(text), answer("No link.")], LiveTurn())
+    asked, linked, plain = (view.action_row.menu() for view in chat.message_views())
+    assert "Open a link" not in [action.text() for menu in (asked, plain) for action in menu.actions()]
+    (links,) = (action.menu() for action in linked.actions() if action.text() == "Open a link")
+    assert [action.text() for action in links.actions()] == ["https://a.example/?x=1&&y=2", "https://b.example"]
+    with qtbot.waitSignal(chat.link_activated, timeout=500) as told:
+        links.actions()[0].trigger()
+    assert told.args == ["https://a.example/?x=1&y=2"]
+
+
 def test_an_answer_is_copied_as_markdown_and_as_plain_text(chat: ChatView) -> None:
     chat.show_thread([question(), answer("<think>hm</think>**Bold**\n\n- item")], LiveTurn())
     menu = {action.text(): action for action in chat.message_views()[1].action_row.menu().actions()}
@@ -138,6 +160,22 @@ def test_a_file_can_be_taken_off_a_question_that_is_asked_in_other_words(chat: C
     assert not box.files.isVisible()
     box.editor.clear()
     assert not box.send_button.isEnabled()
+
+
+def test_what_is_too_long_to_be_typed_in_goes_with_an_edit_as_a_file(chat: ChatView) -> None:
+    chat.show_thread([question("x" * 1_000_000), answer("Yes")], LiveTurn())
+    view = chat.message_views()[0]
+    click(view.again_button)
+    box = view.edit_box
+    assert (box.editor.toPlainText(), [chip.name for chip in box.files.chips]) == ("", ["Pasted text"])
+    assert box.send_button.isEnabled()
+    QGuiApplication.clipboard().setText("y" * 20_000)
+    QTest.keyClick(box.editor, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert [len(file.text) for file in box.draft.attachments] == [1_000_000, 20_000]
+    QGuiApplication.clipboard().setText("y" * 6_000_000)
+    QTest.keyClick(box.editor, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert "too large" in box.note
+    assert len(box.draft.attachments) == 2
 
 
 def test_an_edit_comes_into_view_and_stays_there_while_it_grows(chat: ChatView) -> None:

@@ -65,6 +65,16 @@ def test_an_input_methods_enter_asks_nothing(quick: Any) -> None:
     assert quick.isVisible()
 
 
+def test_what_would_make_the_field_slow_is_not_pasted(quick: Any) -> None:
+    QGuiApplication.clipboard().setText("x" * 20_000)
+    QTest.keyClick(quick.editor, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert quick.editor.toPlainText() == ""
+    assert quick.trouble.text().startswith("That is too long for this field.")
+    QGuiApplication.clipboard().setText("a word")
+    QTest.keyClick(quick.editor, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert quick.editor.toPlainText() == "a word"
+
+
 def test_the_answer_grows_below_the_question_and_the_window_with_it(quick: Any) -> None:
     low = quick.height()
     quick.add_message(QUESTION)

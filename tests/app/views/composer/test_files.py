@@ -252,3 +252,11 @@ def test_what_may_be_pasted_as_text_leaves_the_field_quick(composer: Any, text: 
     write(composer, "four")
     QApplication.processEvents()
     assert time.thread_time() - began < 0.8  # 0.12 s on a quiet machine
+
+
+def test_what_is_quoted_and_too_long_for_the_field_is_attached(composer: Any) -> None:
+    composer.type("> short")
+    composer.type("x" * 1_000_000)
+    assert composer.text == "> short"
+    assert [len(file.text) for file in composer.attachments] == [1_000_000]
+    assert composer.editor.hasFocus()

@@ -279,3 +279,9 @@ def test_in_a_long_question_the_arrows_first_go_through_its_lines(composer: Any)
         press(composer, Qt.Key.Key_Up)
         presses += 1
     assert presses > 3
+
+
+def test_a_question_that_the_field_cannot_hold_is_not_called_back(composer: Any) -> None:
+    composer.set_history(["one", "x" * 1_000_000])
+    press(composer, Qt.Key.Key_Up)
+    assert composer.text == "one"
