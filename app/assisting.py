@@ -14,7 +14,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.views.assistants_dialog import AssistantsDialog
 from app.views.chat_options_dialog import ChatOptionsDialog
-from app.views.controls import Menu
+from app.views.controls import Menu, unmarked
 from app.views.main_window import MainWindow
 
 
@@ -108,7 +108,7 @@ class Assisting(QObject):
         for each in self._assistants.all():
             # Where there is a drawing, no style shows a tick beside it.
             icon = ("check", "accent") if each.id == current else (each.drawing, "muted")
-            action = menu.addAction(self._theme.icon(*icon), each.name)
+            action = menu.addAction(self._theme.icon(*icon), unmarked(each.name))
             action.setCheckable(True)
             action.setChecked(each.id == current)
             action.triggered.connect(lambda _=False, wanted=each.id: self.choose(wanted))

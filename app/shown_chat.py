@@ -133,6 +133,7 @@ class ShownChat(QObject):
         if self._session is not None:
             self._each(self._session, SignalInstance.disconnect)
         self._session = session
+        self._window.header.title_field.give_up()  # or this chat would get the title that is written for the last one
         self._each(session, SignalInstance.connect)
         self._show_thread()
         self.show_title(session.conversation)

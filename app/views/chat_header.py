@@ -12,7 +12,7 @@ from app.i18n import translate
 from app.live import ModelState
 from app.theme import Theme, ThemeChoice
 from app.views import words
-from app.views.controls import IconButton, Menu, plain_tip
+from app.views.controls import IconButton, Menu, plain_tip, unmarked
 from app.views.title_field import TitleField
 from engine.events import InstalledModel, ModelInfo
 from engine.remote.servers import RemoteServer
@@ -51,7 +51,7 @@ class Chip(QPushButton):
         if not self.icon().isNull():
             room -= self.iconSize().width() + 4
         shown = text if metrics.horizontalAdvance(text) <= room else text.split(" · ", maxsplit=1)[0]
-        self.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room))
+        self.setText(unmarked(metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room)))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(min(_LEAST_CHIP_WIDTH, self.sizeHint().width()), self.sizeHint().height())
@@ -200,13 +200,13 @@ class ChatHeader(QFrame):
         """What is known of the model, the others there are, and ways to more."""
         menu = Menu(self._theme, self)
         for line in self._details.splitlines():
-            menu.addAction(line).setEnabled(False)
+            menu.addAction(unmarked(line)).setEnabled(False)
         if self._details:
             menu.addSeparator()
         self._add_models(menu)
         if self._previous is not None:
             back = translate("chat_header", "Back to {name}").format(name=self._previous.label)
-            menu.addAction(f"{back}\tCtrl+Shift+B").triggered.connect(self.previous_model_requested)
+            menu.addAction(f"{unmarked(back)}\tCtrl+Shift+B").triggered.connect(self.previous_model_requested)
         more = menu.addAction(translate("chat_header", "Models…") + "\tCtrl+Shift+M")
         more.triggered.connect(self.models_requested)
         file, folder = (
@@ -269,7 +269,8 @@ class ChatHeader(QFrame):
         places = [_on(model.server) if model.server else words.size(model.nbytes) for model in self._models]
         widest = max(map(len, places), default=0)
         for model, place in zip(self._models, places, strict=True):
-            action = menu.addAction(f"{model.label}\t{place.rjust(widest, _FIGURE_SPACE)}")  # menus align it left
+            entry = f"{model.label}\t{place.rjust(widest, _FIGURE_SPACE)}"  # menus align it left
+            action = menu.addAction(unmarked(entry))
             action.setCheckable(True)
             action.setChecked(model.name == loaded)
             action.triggered.connect(lambda _=False, name=model.name: self.model_chosen.emit(name))
@@ -282,7 +283,7 @@ class ChatHeader(QFrame):
         add = menu.addAction(translate("chat_header", "Add a server…"))
         add.triggered.connect(lambda: self.server_requested.emit(""))
         for server in self._servers:
-            change = menu.addAction(translate("chat_header", "Change {name}…").format(name=server.name))
+            change = menu.addAction(unmarked(translate("chat_header", "Change {name}…").format(name=server.name)))
             change.triggered.connect(lambda _=False, chosen=server.id: self.server_requested.emit(chosen))
 
 

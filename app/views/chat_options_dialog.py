@@ -60,7 +60,8 @@ class ChatOptionsDialog(QDialog):
         self._settings = dict(settings)
         self._assistant = options.assistant if options.assistant in self._assistants else PLAIN
         self._prompt = system_prompt
-        self._sampling: dict[str, Any] = dict(options.sampling)
+        # An import, or another version, may name values that there are none of here.
+        self._sampling: dict[str, Any] = {name: options.sampling[name] for name in SAMPLING if name in options.sampling}
         self._begun = begun
         self._rows = {setting.name: SettingRow(theme, setting, self) for setting in self._declared()}
         self.keep_button = make_button(theme, translate("chat_options_dialog", "Keep"), self, primary=True)

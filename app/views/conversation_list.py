@@ -133,7 +133,8 @@ class ConversationList(RowList):
     def show_menu(self, index: QModelIndex, point: QPoint) -> None:
         """Open the menu of a row at a point of the viewport; beside the rows, only a new folder is offered."""
         row = self._model.row(index) if index.isValid() else None
-        menu = RowMenu(self._theme, self.wishes, lambda: self.edit(index), self)
+        key = self._key(index)  # rows may move while the menu is open
+        menu = RowMenu(self._theme, self.wishes, lambda: self.edit(self._model.index_of(key)), self)
         if row is not None and row.conversation is not None:
             if self._archive:
                 menu.fill_for_archived(row.conversation)

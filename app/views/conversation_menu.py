@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.i18n import translate
 from app.records import Conversation, Folder
 from app.theme import Theme
-from app.views.controls import Menu
+from app.views.controls import Menu, unmarked
 
 
 class Wishes(QObject):
@@ -82,7 +82,7 @@ class RowMenu(Menu):
     def _add_folders(self, conversation: Conversation, folders: Sequence[Folder]) -> None:
         menu = self.add_submenu(translate("conversation_menu", "Move to folder"), "folder")
         for folder in sorted(folders, key=lambda each: each.name.casefold()):
-            action = menu.addAction(folder.name.replace("&", "&&"))
+            action = menu.addAction(unmarked(folder.name))
             action.setCheckable(True)
             action.setChecked(folder.id == conversation.folder_id)
             action.triggered.connect(partial(self._wishes.move_requested.emit, conversation.id, folder.id))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QObject, 
 
 from app.i18n import translate
 from app.views import words
+from app.views.controls import plain_tip
 from app.views.conversation_rows import Row
 
 ROW_ROLE: Final = int(Qt.ItemDataRole.UserRole)
@@ -85,7 +86,9 @@ class ConversationModel(QAbstractListModel):
             return row.text
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return spoken(row, self._clock())
-        return row.text if role == Qt.ItemDataRole.ToolTipRole and row.conversation is not None else None
+        if role == Qt.ItemDataRole.ToolTipRole and row.conversation is not None:
+            return plain_tip(row.text)
+        return None
 
     def setData(self, index: Index, value: Any, role: int = int(Qt.ItemDataRole.EditRole)) -> bool:  # noqa: ANN401
         row = self._rows[index.row()] if index.isValid() else None

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.engine_sentences import translated
 from app.i18n import translate
 from app.live import Notice
 from app.theme import Theme
-from app.views.controls import CopyButton, IconButton, Label, plain_tip
+from app.views.controls import CopyButton, IconButton, Label, plain_tip, unmarked
 
 _MOST: Final = 2
 _LAPSE_MS: Final = 60_000  # as long as a deletion can be undone
@@ -57,7 +57,7 @@ class NoticeCard(QFrame):
     def _action(self, theme: Theme, label: str, action: Callable[[], None] | None) -> QPushButton | None:
         if not label or action is None:
             return None
-        button = QPushButton(label, self)
+        button = QPushButton(unmarked(label), self)
         button.setObjectName("noticeAction")
         button.setFont(theme.font("button"))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -98,6 +98,7 @@ class NoticeBar(QWidget):
         self._cards.append(card)
         self._column.addWidget(card)
         self.show()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))  # the keyboard is elsewhere
 
     def leave_chat(self) -> None:
         """Another chat comes on view: what was about the one before goes."""

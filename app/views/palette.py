@@ -8,6 +8,7 @@ from typing import Final
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QVBoxLayout, QWidget
+from shiboken6 import Shiboken
 
 from app.i18n import translate
 from app.palette import Found, PaletteEntry, PaletteSearch
@@ -105,7 +106,7 @@ class Palette(QWidget):
         if not self.isVisible():
             return
         self.hide()
-        if self._before is not None:
+        if self._before is not None and Shiboken.isValid(self._before):  # a notice, say, may have gone meanwhile
             self._before.setFocus(Qt.FocusReason.PopupFocusReason)
         self._before = None
         self.closed.emit()

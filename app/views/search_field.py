@@ -59,7 +59,7 @@ class SearchField(LineEdit):
         self.setFocus()
 
     def event(self, event: QEvent) -> bool:
-        return claim_escape(event, lambda: bool(self.text())) or super().event(event)
+        return claim_escape(event, lambda: bool(self.text()) or self.composing) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.composing:

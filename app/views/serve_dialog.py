@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QIntValidator
 from PySide6.QtWidgets import QWidget
 
@@ -37,7 +37,7 @@ class ServeDialog(SheetDialog):
         self._url = ""
         self.port_field = self.add_line(translate("serve_dialog", "Port"))
         self.port_field.setText(str(port))
-        self.port_field.setValidator(QIntValidator(1, _HIGHEST_PORT, self.port_field))
+        self.port_field.setValidator(_port_validator(self.port_field))
         self.key_field = self.add_line(translate("serve_dialog", "Key that programs must show (may be empty)"))
         self._said = Label(theme, "", "list", "muted")
         self._said.setWordWrap(True)
@@ -86,3 +86,11 @@ class ServeDialog(SheetDialog):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._url)
+
+
+def _port_validator(parent: QObject) -> QIntValidator:
+    """Takes digits alone: those of the language in force may be grouped, as in "8,080"."""
+    validator, digits = QIntValidator(1, _HIGHEST_PORT, parent), QLocale.c()
+    digits.setNumberOptions(QLocale.NumberOption.RejectGroupSeparator)
+    validator.setLocale(digits)
+    return validator

@@ -12,7 +12,7 @@ from app.i18n import labelled, translate
 from app.presets import CUSTOM
 from app.setting import Setting
 from app.theme import Theme
-from app.views.controls import Menu
+from app.views.controls import Menu, unmarked
 
 WIDTH: Final = 200
 _SWITCH: Final = QSize(40, 22)
@@ -89,8 +89,9 @@ class ChoiceField(QPushButton):
     def show_value(self, value: Any) -> None:  # noqa: ANN401
         """Show the choice."""
         self._value = value
-        self.setText(self._setting.shown_choices.get(value, value))
-        self.setAccessibleName(labelled(self._setting.shown_label, self.text()))
+        shown = self._setting.shown_choices.get(value, value)
+        self.setText(unmarked(shown))
+        self.setAccessibleName(labelled(self._setting.shown_label, shown))
 
     def menu_of_choices(self) -> Menu:
         """All choices, the one in force ticked."""
@@ -98,7 +99,7 @@ class ChoiceField(QPushButton):
         menu.setMinimumWidth(self.width())
         group = QActionGroup(menu)
         for value, label in self._setting.shown_choices.items():
-            action = QAction(label, group)
+            action = QAction(unmarked(label), group)
             action.setEnabled(value != CUSTOM or value == self._value)
             action.setCheckable(True)
             action.setChecked(value == self._value)

@@ -13,7 +13,7 @@ from app.i18n import translate
 from app.live import ModelState
 from app.theme import Theme
 from app.views import words
-from app.views.controls import ElidedLabel, Label, make_push_button
+from app.views.controls import ElidedLabel, Label, make_push_button, plain_tip
 from engine.events import LoadStage
 
 _ICON: Final = 18
@@ -79,7 +79,7 @@ class AssistantCard(QPushButton):
         self.setChecked(chosen)
         self.setAccessibleName(translate("start_cards", "Assistant {name}").format(name=entry.name))
         self.setAccessibleDescription(entry.opening)
-        self.setToolTip(entry.opening)
+        self.setToolTip(plain_tip(entry.opening))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         top = QHBoxLayout()

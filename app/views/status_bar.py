@@ -134,7 +134,7 @@ class StatusBar(QFrame):
         )
         self._fit()
         self._device.setToolTip(plain_tip(text_of(device_words(self._model))))
-        self._turn.setToolTip(text_of(turn_groups(self._live, self._model)))
+        self._turn.setToolTip(plain_tip(text_of(turn_groups(self._live, self._model))))
 
     def _show_memory(self) -> None:
         used = self._process.memory_info().rss

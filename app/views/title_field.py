@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QLineEdit, QStackedLayout, QWidget
 from app.i18n import translate
 from app.theme import Theme
 from app.views.controls import ElidedLabel, claim_escape
+from app.views.line_edit import LineEdit
 
 
-class _Editor(QLineEdit):
+class _Editor(LineEdit):
     """Enter and leaving it keep what was written, Escape gives it up."""
 
     done = Signal(bool)
@@ -20,7 +21,9 @@ class _Editor(QLineEdit):
         return claim_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
+        if self.composing:
+            super().keyPressEvent(event)
+        elif event.key() == Qt.Key.Key_Escape:
             self.done.emit(False)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.done.emit(True)
@@ -71,7 +74,7 @@ class TitleField(QWidget):
         return self._editing
 
     def show_title(self, title: str, may_rename: bool) -> None:
-        """Show a title; one that is being written stays, unless it is that of another conversation."""
+        """Show a title; one that is being written stays, and is given up by whoever shows another conversation."""
         self._label.setText(title)
         self._may_rename = may_rename
         if not may_rename:

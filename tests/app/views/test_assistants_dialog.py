@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QProxyStyle, QStyle
 
 from app.assistants import SAMPLING, Assistant, Assistants, shipped_assistants
 from app.records import ChatOptions
@@ -103,6 +104,25 @@ def test_a_chat_begins_with_the_one_that_is_chosen(dialog: AssistantsDialog, qtb
     assert not dialog.isVisible()
 
 
+class OneClick(QProxyStyle):
+    """A desktop on which one click activates, as some are set."""
+
+    def styleHint(self, hint: Any, *what: Any) -> int:
+        return 1 if hint == QStyle.StyleHint.SH_ItemView_ActivateItemOnSingleClick else super().styleHint(hint, *what)
+
+
+def test_one_click_chooses_and_does_not_begin_a_chat(dialog: AssistantsDialog, qtbot: Any) -> None:
+    style = OneClick()
+    dialog.list.setStyle(style)
+    place = dialog.list.visualItemRect(dialog.list.item(2)).center()
+    with qtbot.assertNotEmitted(dialog.chat_requested, wait=20):
+        QTest.mouseClick(dialog.list.viewport(), LEFT, pos=place)
+    assert dialog.editor.name_field.text() == names(dialog)[2]
+    with qtbot.waitSignal(dialog.chat_requested):
+        QTest.keyClick(dialog.list, Qt.Key.Key_Return)
+    dialog.list.setStyle(None)
+
+
 @pytest.fixture
 def options_dialog(qtbot: Any, theme: Theme, tmp_path: Path) -> Any:
     def make(options: ChatOptions = ChatOptions(), prompt: str = "", **settings: Any) -> ChatOptionsDialog:  # noqa: B008
@@ -164,6 +184,20 @@ def test_each_value_goes_back_to_what_the_settings_say(options_dialog: Any, qtbo
     dialog.row("system_prompt").reset_button.click()
     assert not dialog.row("temperature").reset_button.isVisible()
     assert kept(dialog, qtbot) == (ChatOptions(), "Set")
+
+
+def test_values_of_another_version_are_left_out(options_dialog: Any, qtbot: Any) -> None:
+    dialog = options_dialog(ChatOptions("", {"temperature": 0.1, "mirostat": 2}))
+    assert kept(dialog, qtbot)[0].sampling == {"temperature": 0.1}
+
+
+def test_an_ampersand_in_a_name_is_seen(qtbot: Any, theme: Theme, tmp_path: Path) -> None:
+    held, own = Settings(tmp_path / "settings.json").for_chats(), Assistant("own", "Q&A")
+    dialog = ChatOptionsDialog(theme, ChatOptions("own"), "", assistants=(*shipped_assistants(), own), settings=held)
+    qtbot.addWidget(dialog)
+    field = dialog.row("assistant").field
+    assert (field.text(), field.accessibleName()) == ("Q&&A", "Assistant: Q&A")
+    assert field.menu_of_choices().actions()[-1].text() == "Q&&A"
 
 
 def test_an_assistant_that_is_gone_is_the_plain_one_and_its_values_stay(options_dialog: Any, qtbot: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from app.live import LiveTurn, ModelState, Notice
@@ -193,3 +193,11 @@ def test_details_are_copied_not_shown(bar: NoticeBar) -> None:
     copy.click()
     assert QGuiApplication.clipboard().text() == "line 1\nline 2"
     copy.reset()
+
+
+def test_a_notice_is_told_to_a_screen_reader(bar: NoticeBar, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(QAccessible, "updateAccessibility", lambda event: told.append(event.message()))
+    bar.show_notice(Notice("The disk is full.", action_label="Back to R&D", action=lambda: None))
+    assert told == ["The disk is full."]
+    assert bar.cards[0].action_button.text() == "Back to R&&D"

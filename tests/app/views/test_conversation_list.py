@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QWidget
 
 from app.records import Conversation, Folder
 from app.theme import Theme
+from app.views.controls import plain_tip
 from app.views.conversation_list import ConversationList
 from app.views.conversation_model import spoken
 from app.views.conversation_rows import Listing, rows_of
@@ -122,6 +123,23 @@ def test_shift_f10_opens_all_that_can_be_done_with_a_chat(rows: ConversationList
         action(folders, "New folder…").trigger()
     assert told.args == ["a"]
     menu.close()
+
+
+def test_the_row_that_the_menu_was_opened_for_is_renamed_also_when_rows_have_moved(rows: ConversationList) -> None:
+    menu = menu_by_key(rows, "a")
+    rows.show_listing(Listing((talk("new"), *LISTING.conversations), LISTING.folders))
+    action(menu, "Rename").trigger()
+    editor = rows.findChild(QLineEdit)
+    assert isinstance(editor, QLineEdit)
+    assert editor.text() == "Talk a"
+    menu.close()
+
+
+def test_a_title_is_never_taken_for_html(rows: ConversationList) -> None:
+    title = "<img src='file:///etc/passwd'>"
+    rows.show_listing(Listing((Conversation("x", title, time.time(), time.time()),)))
+    index = rows.conversations.index_of("x")
+    assert index.data(Qt.ItemDataRole.ToolTipRole) == plain_tip(title) != title
 
 
 def test_a_pinned_chat_is_unpinned_and_one_in_a_folder_taken_out(rows: ConversationList, qtbot: Any) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QPushButton
 
 from app.theme import Theme
 from app.views.dialogs import ConfirmDialog, SheetDialog
+from app.views.serve_dialog import ServeDialog
 
 
 @pytest.fixture
@@ -56,3 +57,14 @@ def test_a_primary_button_has_a_ring_only_when_the_keyboard_came_to_it(qtbot: An
     QTest.keyClick(dialog, Qt.Key.Key_Tab, Qt.KeyboardModifier.ShiftModifier)
     assert primary.hasFocus()
     assert ringed(primary, theme.color("text"))
+
+
+def test_a_port_is_written_in_digits_alone(qtbot: Any, theme: Theme) -> None:
+    dialog = ServeDialog(theme, 1)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.port_field.clear()
+    QTest.keyClicks(dialog.port_field, "8,080")
+    with qtbot.waitSignal(dialog.start_requested) as told:
+        dialog.switch.click()
+    assert told.args == [8080, ""]

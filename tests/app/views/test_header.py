@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QInputMethodEvent, QKeySequence, QShortcut
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.live import ModelState
 from app.theme import Look, Theme
 from app.views.chat_header import ChatHeader
+from engine.events import InstalledModel
+from engine.remote.servers import RemoteServer
 from tests.app.fake_worker import model_info
 
 
@@ -54,6 +56,25 @@ def test_escape_gives_the_title_up_and_does_not_reach_the_window(header: ChatHea
     with qtbot.assertNotEmitted(header.rename_requested, wait=20):
         QTest.keyClick(header.title_field.editor, Qt.Key.Key_Escape)
     assert (header.title_field.editing, escaped) == (False, [])
+
+
+def test_an_input_methods_enter_ends_no_title(header: ChatHeader, qtbot: Any) -> None:
+    write(header, "Another")
+    QApplication.sendEvent(header.title_field.editor, QInputMethodEvent("ni", []))
+    with qtbot.assertNotEmitted(header.rename_requested, wait=20):
+        QTest.keyClick(header.title_field.editor, Qt.Key.Key_Return)
+        QTest.keyClick(header.title_field.editor, Qt.Key.Key_Escape)
+    assert header.title_field.editing
+
+
+def test_an_ampersand_in_a_models_name_is_seen(header: ChatHeader) -> None:
+    header.show_model(ModelState("ready", replace(model_info(), label="R&D")))
+    header.show_models((InstalledModel("x", "R&D", 1, 1, False),))
+    header.show_servers((RemoteServer("s", "R&D", "https://gpu.example/v1"),))
+    assert header.chip.text().startswith("R&&D")
+    assert header.chip.accessibleName().startswith("Model: R&D")
+    texts = [action.text() for action in header.model_menu().actions()]
+    assert [text.split("\t")[0] for text in texts if "R&&D" in text] == ["R&&D", "Change R&&D…"]
 
 
 def test_leaving_the_title_keeps_what_was_written(header: ChatHeader, qtbot: Any) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QAccessible, QKeySequence, QShortcut
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from app.palette import PaletteEntry
 from app.theme import Theme
@@ -140,3 +140,10 @@ def test_a_screen_reader_is_told_the_names(palette: Any) -> None:
     row = palette.list.model().index(1, 0)
     assert row.data(Qt.ItemDataRole.AccessibleTextRole) == "New chat, Ctrl+N"
     assert QAccessible.queryAccessibleInterface(palette.list) is not None
+
+
+def test_it_closes_also_when_what_had_the_keyboard_before_is_gone(palette: Any, qtbot: Any) -> None:
+    palette.window().below.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    with qtbot.waitSignal(palette.closed):
+        QTest.keyClick(palette.field, Qt.Key.Key_Escape)

@@ -64,8 +64,8 @@ def test_every_word_is_seen_at_any_size(qtbot, theme, text_size, sentence, named
     dialog = RefusalDialog(larger, sentence, Path("/home/somebody/conversations.sqlite3") if named else None)
     qtbot.addWidget(dialog)
     try:
-        dialog.show()
-        qtbot.waitExposed(dialog)
+        with qtbot.waitExposed(dialog):
+            dialog.show()
         parts = [part for part in dialog.findChildren(Label) if part.isVisible()]
         for part in parts:
             flags = int(Qt.TextFlag.TextWordWrap) if part.wordWrap() else 0

@@ -144,3 +144,18 @@ def test_a_question_given_up_while_it_waits_can_be_asked_again_after_a_restart(m
     qtbot.waitUntil(lambda: not world.session.busy)
     assert contents(world) == ["Why?", "It is **so**."]
     assert again.composer.editor.hasFocus()
+
+
+def test_a_title_that_is_being_written_is_not_given_to_the_next_chat(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "One")
+    one = world.session.conversation.id
+    world.conductor.new_chat()
+    ask(window, world, qtbot, "Two")
+    field = window.header.title_field
+    field.begin()
+    QTest.keyClicks(field.editor, "About two")
+    world.chats.open(one)  # as a shortcut does, which leaves the keyboard where it is
+    assert not field.editing
+    window.composer.focus_editor()
+    assert sorted(chat.title for chat in world.chats.conversations()) == ["One", "Two"]
