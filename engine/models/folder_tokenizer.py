@@ -12,9 +12,10 @@ from tokenizers import AddedToken, Tokenizer
 from engine.errors import BadModelFile, UnsupportedModel
 from engine.models.end_tokens import end_token_ids
 from engine.models.model_folder import GENERATION, TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, read_object, write_json
-from engine.models.sentencepiece_model import convert_sentencepiece
+from engine.models.sentencepiece_model import PROBES, convert_sentencepiece
 
 SENTENCEPIECE: Final = "tokenizer.model"
+_PANIC: Final = "PanicException"  # of pyo3, which is in no module
 
 
 def import_tokenizer(source: Path, folder: Path, config: Mapping[str, Any]) -> None:
@@ -54,9 +55,21 @@ def _tokenizer(source: Path, settings: Mapping[str, Any], model_type: str) -> To
 
 def _ready_made(path: Path) -> Tokenizer:
     try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises plain Exception for a damaged file
+        tokenizer = Tokenizer.from_file(str(path))
+        _try_out(tokenizer)
+    except BaseException as error:  # the library raises plain Exception for a damaged file, and what is none in a panic
+        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+            raise
         raise BadModelFile(f"The tokenizer {path} cannot be read; get it again.", str(error)) from error
+    return tokenizer
+
+
+def _try_out(tokenizer: Tokenizer) -> None:
+    """Whatever it cannot do is found now, and not in the middle of an answer."""
+    for text in PROBES:
+        ids = tokenizer.encode(text).ids
+        for part in (ids, *([index] for index in ids)):
+            tokenizer.decode(part, skip_special_tokens=False)
 
 
 def _add_later_tokens(source: Path, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:

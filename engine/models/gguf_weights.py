@@ -219,7 +219,7 @@ def _fill(slot: _Slot, file: GgufFile, config: Mapping[str, Any]) -> Iterator[We
             continue
         tensor = _tensor(file, name, shape)  # before the rows: a shape that lies must not take memory
         if slot.change in _HALVED and sizes["head_dim"] % 2:
-            raise _misshapen(file, name, f"heads of {sizes['head_dim']}")
+            raise _misshapen(file, name, f"head_dim={sizes['head_dim']}")
         rows = _rows(slot.change, config, shape[0])
         yield Weight(slot.hf.format(i=i), shape, tensor, rows, slot.change is Change.ADDED_ONE)
 
@@ -229,7 +229,7 @@ def _tensor(file: GgufFile, name: str, shape: tuple[int, ...]) -> GgufTensor:
     if tensor is None:
         raise BadModelFile(f"The file {file.path.name} lacks a part of its model ({name}); get it again.")
     if tensor.shape != shape:
-        raise _misshapen(file, name, f"{tensor.shape} instead of {shape}")
+        raise _misshapen(file, name, f"{tensor.shape} != {shape}")
     return tensor
 
 

@@ -27,7 +27,7 @@ _POLL_S: Final = 0.1
 _KEPT_LINES: Final = 60
 _NO_CONNECTION: Final = "connection broken by"
 _NOT_FOUND: Final = "No matching distribution found"
-_NO_PIP: Final = "No module named pip"
+_NO_PIP: Final = re.compile("No module named pip")
 _NO_SPACE: Final = ("No space left on device", "not enough space on the disk", "Disk quota exceeded")
 
 # None ends it.
@@ -143,7 +143,7 @@ def _failure(output: str, code: int) -> FetchFailed | DiskFull:
     detail = f"pip ended with {code}:\n{output}"
     if any(text in output for text in _NO_SPACE):
         return DiskFull("The disk became full during the download; free some space and try again.", detail)
-    if _NO_PIP in output:
+    if _NO_PIP.search(output):
         return NotOffered(
             "This model is downloaded by pip, which this Python lacks; run python -m ensurepip, and try again.", detail
         )

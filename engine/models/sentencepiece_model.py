@@ -24,7 +24,7 @@ _PIECES, _NORMALIZER = 1, 3
 _PIECE, _SCORE, _TYPE = 1, 2, 3
 _ADD_DUMMY_PREFIX: Final = 3
 # Words, spaces, digits, scripts, emoji, code: where another kind of model (unigram, normalised text) would differ.
-_PROBES: Final = (
+PROBES: Final = (
     "The quick brown fox jumps over the lazy dog.",
     "  Spaces in front,   inside\tand at the end ",
     "1234567890 3.14 \u00bd \uff21\uff22\uff23 \ufb01",
@@ -53,7 +53,7 @@ def convert_sentencepiece(path: Path, model_type: str, bos: bool) -> Tokenizer:
     except (RuntimeError, ValueError, IndexError, struct.error) as error:
         raise BadModelFile(f"The tokenizer {path.name} cannot be read; get it again.", str(error)) from error
     tokenizer = build_tokenizer(Metadata(path.name, values))
-    for text in _PROBES:
+    for text in PROBES:
         if tokenizer.encode(text).ids != processor.encode(text):
             raise UnsupportedModel(
                 f"The tokenizer {path.name} is of a kind that is not supported; get the model with a tokenizer.json.",

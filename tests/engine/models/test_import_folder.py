@@ -201,6 +201,28 @@ def test_damaged_json(name: str, text: str, source: Path) -> None:
         run_import(source)
 
 
+# What tokenizers takes, and what then ends in an error or in a panic of its own: at once, in encoding, in decoding.
+BROKEN: dict[str, dict[str, Any]] = {
+    "a normaliser without its table": {"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}},
+    "words without one for the unknown": {
+        "model": {
+            **{"type": "WordPiece", "vocab": {"a": 0}, "unk_token": "[UNK]"},
+            **{"continuing_subword_prefix": "##", "max_input_chars_per_word": 5},
+        }
+    },
+    "a decoder that strips more than there is": {
+        "decoder": {"type": "Strip", "content": "a", "start": 0, "stop": 2**40},
+    },
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_tokenizer_that_fails_when_it_is_used_is_refused(broken: str, source: Path) -> None:
+    edit(source / "tokenizer.json", **BROKEN[broken])
+    with pytest.raises(BadModelFile, match=r"The tokenizer .*tokenizer\.json cannot be read; get it again"):
+        run_import(source)
+
+
 def test_code_that_a_model_no_longer_needs_is_left_alone(source: Path) -> None:
     edit(source / "config.json", auto_map={"AutoModelForCausalLM": "modeling_x.Y"})
     edit(source / "tokenizer_config.json", auto_map={"AutoTokenizer": ["x.Y", None]})
