@@ -12,9 +12,12 @@ from PySide6.QtCore import Qt, QUrl
 from app.actions import actions
 from app.help import FIGURES, HELP, PICTURES, HelpPage, figures_table, read_pages, with_figures
 from app.i18n import CHINESE, ENGLISH
+from app.options import SELF_TEST
 from app.theme import Theme
 from app.views.help_dialog import HelpDialog
+from engine import cli_bench, cli_models
 from engine.bench.format_figures import FormatFigures, FormatTable
+from engine.cli import COMMANDS
 
 PAGES = (
     HelpPage("first", "First", "# First\n\nSee [the second](second.md) or [outside](https://example.org/x)."),
@@ -117,3 +120,18 @@ def test_the_shortcuts_are_those_that_the_program_has(language: str) -> None:
     assert set(_KEYS.findall(pages["shortcuts"])) == keys
     for name, text in pages.items():
         assert set(_KEYS.findall(text)) <= keys, name
+
+
+@pytest.mark.parametrize("language", [ENGLISH, CHINESE])
+def test_the_commands_are_those_that_the_program_has(language: str) -> None:
+    text = "\n".join(page.text for page in read_pages(language))
+    commands = re.findall(r"`loquat(?:-cli)? ([^`]+)`", text) + re.findall(r"^    loquat ((?:\S+ )*\S+)", text, re.M)
+    parsers = {"bench": cli_bench._parser(), "models": cli_models._parser()}
+    assert len(commands) > 8
+    for name, *rest in map(str.split, commands):
+        if name.startswith("--"):
+            assert name in (SELF_TEST, "--toggle")
+        elif name in parsers:
+            parsers[name].parse_args(rest)
+        else:
+            assert name in COMMANDS and not rest
