@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from PySide6.QtCore import QDeadlineTimer, QObject, QProcess, QProcessEnvironment, Signal
+from PySide6.QtCore import QDeadlineTimer, QObject, QProcess, QProcessEnvironment, Qt, QTimer, Signal
 
 from app.i18n import translate
 from app.model_offers import Failure, Progress, failure, progress
@@ -17,10 +17,11 @@ from engine.own_command import own_command
 log = logging.getLogger(__name__)
 
 TOKEN: Final = "HF_TOKEN"  # noqa: S105 - the variable's name, which the commands read
-PATIENCE_MS: Final = 3000  # with children that are asked to end
+PATIENCE_MS: Final = 3000  # with children that are asked to end, at the end of the program
+PAUSE_MS: Final = 15_000  # the same while the program goes on: an import may have to finish what it is writing
 FOUND_EXIT: Final = 1  # of a check that found something
 ERROR_EXIT: Final = 2
-_MOST_SAID: Final = 4000  # characters of a child's standard error that are kept
+_MOST_SAID: Final = 4000  # bytes of a child's standard error that are kept
 _SILENT: Final = Failure("cancelled", "")
 
 
@@ -41,7 +42,7 @@ class ModelJob(QObject):
         self, program: Sequence[str], arguments: Sequence[str], token: str = "", parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._said = ""
+        self._said = b""
         self._lines = b""
         self._ends: Progress | dict[str, Any] | Failure | None = None
         self._given_up = False
@@ -52,24 +53,34 @@ class ModelJob(QObject):
         process.setProcessEnvironment(_environment(token))
         process.readyReadStandardOutput.connect(self._read)
         process.readyReadStandardError.connect(self._read_errors)
-        process.errorOccurred.connect(self._not_begun)
+        # Some systems say already inside `start` that it failed: nobody knows the job by then.
+        process.errorOccurred.connect(self._not_begun, Qt.ConnectionType.QueuedConnection)
         process.finished.connect(self._finished)
         process.setStandardInputFile(QProcess.nullDevice())
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PAUSE_MS)
+        self._patience.timeout.connect(process.kill)
 
     def start(self) -> None:
         """Begin; returns at once."""
         self._process.start()
 
     def pause(self) -> None:
-        """End the command; what was downloaded stays. It fails as "cancelled", without a sentence."""
+        """End the command; what was downloaded stays. It fails as "cancelled", without a sentence.
+
+        One that does not listen is killed after a while, so that it holds up nothing that waits for it.
+        """
         self._given_up = True
         if sys.platform == "win32":
             self._process.kill()  # there is nothing milder for a program without a window
         else:
             self._process.terminate()
+            self._patience.start()
 
     def wait(self, deadline: QDeadlineTimer) -> None:
         """Let the child end, or end it when the time is over; for the end of the program."""
+        self._patience.stop()
         if self._process.state() != QProcess.ProcessState.NotRunning and not self._process.waitForFinished(
             max(1, deadline.remainingTime())
         ):
@@ -85,7 +96,7 @@ class ModelJob(QObject):
     def _take(self, line: bytes) -> None:
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return  # a library printed something; what matters is said in JSON
         if not isinstance(value, dict):
             return
@@ -98,8 +109,7 @@ class ModelJob(QObject):
             self._ends = value
 
     def _read_errors(self) -> None:
-        said = bytes(self._process.readAllStandardError().data()).decode(errors="replace")
-        self._said = (self._said + said)[-_MOST_SAID:]
+        self._said = (self._said + bytes(self._process.readAllStandardError().data()))[-_MOST_SAID:]
 
     def _not_begun(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:
@@ -123,17 +133,19 @@ class ModelJob(QObject):
 
     def _unexplained(self, code: int) -> Failure:
         """What a child that ended without a last word is said to have done."""
-        last = self._said.strip().rpartition("\n")[2]
+        said = self._said.decode(errors="replace")
+        last = said.strip().rpartition("\n")[2]
         if code == ERROR_EXIT and last:
-            return Failure("other", last, self._said)
-        log.warning("a model command ended with %s: %s", code, self._said)
+            return Failure("other", last, said)
+        log.warning("a model command ended with %s: %s", code, said)
         sentence = translate("model_jobs", "This ended before it was done; please try again.")
-        return Failure("other", sentence, f"exit={code}\n{self._said}".strip())
+        return Failure("other", sentence, f"exit={code}\n{said}".strip())
 
     def _end(self, end: dict[str, Any] | Failure) -> None:
         if self._over:
             return
         self._over = True
+        self._patience.stop()
         if isinstance(end, Failure):
             self.failed.emit(end)
         else:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from app.transfer.values import listing, number
+
 FitKind = Literal["fits", "smaller", "no", "unknown"]
 JobKind = Literal["get", "add", "adapter", "check"]
 WEIGHTS: Final = ("int4", "int8", "none")
@@ -269,7 +271,7 @@ def _offer(value: Mapping[str, Any], complete: bool) -> ModelOffer:
         licence_url=_text(value, "licence_url"),
         accept=value.get("accept") is True,
         gated=value.get("gated") is True,
-        languages=tuple(str(each) for each in value.get("languages") or ()),
+        languages=tuple(map(str, listing(value.get("languages")))),
         more_languages=_whole(value, "more_languages"),
         context=_whole(value, "context"),
         good_at=_text(value, "good_at"),
@@ -344,7 +346,7 @@ def _paused(value: Mapping[str, Any]) -> Task:
 
 
 def _objects(value: object) -> Iterable[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    return [each for each in listing(value) if isinstance(each, Mapping)]
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:
@@ -353,8 +355,7 @@ def _text(value: Mapping[str, Any], name: str) -> str:
 
 
 def _number(value: Mapping[str, Any], name: str) -> float | None:
-    found = value.get(name)
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+    return number(value.get(name))
 
 
 def _whole(value: Mapping[str, Any], name: str) -> int:

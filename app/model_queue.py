@@ -117,13 +117,17 @@ class ModelQueue(QObject):
         if task is None:  # given up by the person
             if begun.kind == "get":
                 self._forget(begun)
-        elif failure.kind == "cancelled":
-            self._put(replace(task, state="paused"))
-        else:
-            broken = replace(task, state="failed", failure=failure)
-            self._put(broken)
-            self.failed.emit(broken)
+        elif task.state == "running":  # else it was given up, and wanted again before the command had ended
+            self._rest(task, failure)
         self._go_on()
+
+    def _rest(self, task: Task, failure: Failure) -> None:
+        if failure.kind == "cancelled":
+            self._put(replace(task, state="paused"))
+            return
+        broken = replace(task, state="failed", failure=failure)
+        self._put(broken)
+        self.failed.emit(broken)
 
     def _forget(self, task: Task) -> None:
         self._jobs.run(("models", "forget", task.reference, "--json"), lambda _value: None, lambda _failure: None)

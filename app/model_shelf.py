@@ -88,12 +88,12 @@ class ModelShelf(QObject):
 
     def search(self, text: str) -> None:
         """Ask the hub for models. This goes online."""
-        self._ask(text, ("models", "search", text, "--json"), complete=False)
+        self._ask(text, ("models", "search", "--json", "--", text), complete=False)
 
     def look_up(self, repository: str) -> None:
         """Ask the hub for one repository. This goes online."""
         kept = self._shelf.searched if any(offer.repo == repository for offer in self._shelf.found) else repository
-        self._ask(kept, ("models", "show", repository, "--json"), complete=True)
+        self._ask(kept, ("models", "show", "--json", "--", repository), complete=True)
 
     def _ask(self, text: str, arguments: tuple[str, ...], complete: bool) -> None:
         if self._search is not None:

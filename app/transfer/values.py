@@ -11,7 +11,7 @@ from typing import Any, Final
 
 TITLE_LENGTH: Final = 200
 _MILLISECONDS_FROM: Final = 1e11  # as seconds that would be the year 5138
-_LAST: Final = 253_402_300_799.0  # the end of the year 9999
+_LAST: Final = 32_503_679_999.0  # the end of the year 2999: Windows knows no local time much later
 
 
 def text(value: object, default: str = "") -> str:
@@ -46,7 +46,7 @@ def number(value: object) -> float | None:
 
 
 def seconds(value: object) -> float | None:
-    """Seconds since the epoch, to the end of the year 9999; None for anything else."""
+    """Seconds since the epoch, to the end of the year 2999; None for anything else."""
     found = number(value)
     return found if found is not None and 0 <= found <= _LAST else None
 

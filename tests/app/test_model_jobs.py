@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -54,12 +55,47 @@ def test_progress_comes_as_it_is_said_and_then_one_end(jobs: ModelJobs, commands
     assert heard.ends == [{"event": "done", "name": "ünï", "exit_code": 0}]
 
 
+def scripted(jobs: ModelJobs, commands: Commands, code: str) -> None:
+    """Let a child run this code, whatever the command."""
+    script = commands.folder / "child.py"
+    script.write_text(code)
+    jobs.program = [sys.executable, "-I", "-S", str(script), str(commands.folder)]
+
+
 def test_what_is_no_json_is_passed_over(jobs: ModelJobs, commands: Commands, qtbot: Any) -> None:
-    script = commands.folder / "get.py"
-    script.write_text("print('a library says something'); print('[1]'); print('{\"event\": \"done\"}', end='')")
-    jobs.program = [sys.executable, "-I", "-S", str(script)]
+    deep = "print('[' * 100_000)"
+    scripted(
+        jobs,
+        commands,
+        f"print('a library says something'); print('[1]'); {deep}; print('{{\"event\": \"done\"}}', end='')",
+    )
     heard = Heard(jobs, "models", "get")
     qtbot.waitUntil(lambda: heard.ends == [{"event": "done", "exit_code": 0}])
+
+
+def test_figures_that_are_none_are_not_believed(jobs: ModelJobs, commands: Commands, qtbot: Any) -> None:
+    nonsense = f'{{"event": "progress", "done": NaN, "total": 1e999, "rate": Infinity, "left_s": {10**400}}}'
+    scripted(jobs, commands, f'print({nonsense!r}); print(\'{{"event": "done"}}\')')
+    heard = Heard(jobs, "models", "get")
+    qtbot.waitUntil(lambda: bool(heard.ends))
+    assert heard.progress == [Progress()]
+
+
+def test_a_sentence_that_comes_in_two_pieces_is_whole(jobs: ModelJobs, commands: Commands, qtbot: Any) -> None:
+    said = "没有这个模型。".encode()
+    scripted(
+        jobs,
+        commands,
+        "import os, sys, time\n"
+        f"os.write(2, {said[:4]!r}); print({json.dumps(FAR)!r}, flush=True)\n"
+        "while not os.path.exists(sys.argv[1] + '/go'): time.sleep(0.01)\n"
+        f"os.write(2, {said[4:]!r}); sys.exit(2)",
+    )
+    heard = Heard(jobs, "models", "get")
+    qtbot.waitUntil(lambda: heard.job._said == said[:4])
+    commands.go_on("go")
+    qtbot.waitUntil(lambda: bool(heard.ends))
+    assert heard.ends == [Failure("other", said.decode(), said.decode())]
 
 
 @pytest.mark.parametrize(
@@ -106,20 +142,65 @@ def test_a_pause_ends_the_child_without_a_word(jobs: ModelJobs, commands: Comman
     assert not child.is_running()
 
 
-def test_a_child_that_hears_nothing_is_ended_with_the_program(jobs: ModelJobs, commands: Commands, qtbot: Any) -> None:
-    script = commands.folder / "deaf.py"
-    said = '{"event": "progress"}'
-    script.write_text(
-        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        f"print('{said}', flush=True)\nwhile True: time.sleep(1)"
-    )
-    jobs.program = [sys.executable, "-I", "-S", str(script)]
+DEAF = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    'print(\'{"event": "progress"}\', flush=True)\nwhile True: time.sleep(1)'
+)
+
+
+def test_a_child_that_does_not_listen_holds_up_nothing_that_waits(
+    jobs: ModelJobs, commands: Commands, qtbot: Any
+) -> None:
+    scripted(jobs, commands, DEAF)
+    heard = Heard(jobs, "models", "get")
+    qtbot.waitUntil(lambda: bool(heard.progress))
+    heard.job._patience.setInterval(20)
+    heard.job.pause()
+    qtbot.waitUntil(lambda: heard.ends == [Failure("cancelled", "")])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits on open files are POSIX; there it is said within start too")
+def test_a_start_that_fails_at_once_is_told_when_somebody_listens(
+    jobs: ModelJobs, commands: Commands, qtbot: Any
+) -> None:
+    import resource
+
+    queue = ModelQueue(jobs)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))  # as where the machine has none left
+    try:
+        queue.add(Task("x", "X", "x"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    qtbot.waitUntil(lambda: [task.state for task in queue.tasks] == ["failed"])
+    with qtbot.waitSignal(queue.done):
+        queue.resume("x")
+
+
+def test_one_that_is_wanted_again_before_it_has_ended_is_done(jobs: ModelJobs, commands: Commands, qtbot: Any) -> None:
+    commands.say("get", FAR, {"wait": "never"})
+    queue = ModelQueue(jobs)
+    queue.add(Task("x", "X", "x"))
+    qtbot.waitUntil(lambda: queue.tasks[0].progress.done == 3)
+    commands.say("get", {"event": "done", "name": "x"})
+    queue.cancel("x")
+    queue.add(Task("x", "X", "x"))
+    with qtbot.waitSignal(queue.done):
+        pass
+    assert commands.calls == [["get", "x", "--json"]] * 2, "and nothing of it was dropped meanwhile"
+
+
+def test_a_child_that_hears_nothing_is_ended_with_the_program(
+    jobs: ModelJobs, commands: Commands, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.model_jobs.PATIENCE_MS", 300)
+    scripted(jobs, commands, DEAF)
     heard = Heard(jobs, "models", "get")
     qtbot.waitUntil(lambda: bool(heard.progress))
     child = psutil.Process(heard.job._process.processId())
     began = time.monotonic()
     jobs.close()
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 3
     assert not child.is_running()
     QCoreApplication.processEvents()
     assert heard.ends == [], "nobody is there any more"
@@ -182,6 +263,7 @@ def test_one_that_fails_does_not_hold_up_the_others(jobs: ModelJobs, commands: C
         {"models": [{"label": 3, "sources": "x", "parameters": "many", "languages": None, "gated": "yes"}]},
         {"models": [{"sources": [{"weights": None, "nbytes": -5, "fit": 3}, 4]}, {"chosen": {"nbytes": True}}]},
         {"models": [{"sources": [{"fit": {"kind": "maybe", "tokens_per_s": "fast"}}]}]},
+        {"models": [{"parameters": float("nan"), "languages": 7}, {"parameters": float("inf")}]},
     ],
 )
 def test_offers_are_read_without_trust(told: dict[str, Any]) -> None:
