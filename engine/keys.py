@@ -88,8 +88,8 @@ class Keys:
         self._remember(server_id, key)
         return NO_KEYRING if portable_folder() is None else PORTABLE
 
-    def drop(self, server_id: str) -> bool:
-        """Forget a key; there need not be one. Whether there is none any more."""
+    def drop(self, server_id: str) -> None:
+        """Forget a key; there need not be one."""
         self._remember(server_id, None)
         backend = self._keyring()
         try:
@@ -97,8 +97,6 @@ class Keys:
                 backend.delete_password(SERVICE, server_id)
         except Exception as error:  # as above
             _log.info("The keyring does not drop a key: %r", error)
-            return False
-        return True
 
     def _remember(self, server_id: str, key: str | None) -> None:
         with self._lock:

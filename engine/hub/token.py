@@ -50,7 +50,11 @@ class Tokens:
 
     def forget(self) -> bool:
         """Drop the token in the keyring; whether there is none any more."""
-        return self._keys.drop(TOKEN_ID)
+        self._keys.drop(TOKEN_ID)
+        try:
+            return not self._keys.get(TOKEN_ID)
+        except EngineError:  # it holds it back, so it may well be there
+            return False
 
     def keep(self, token: str) -> str:
         """Keep a token.
