@@ -22,6 +22,7 @@ from app.assets import ASSETS
 from app.declarations import SETTINGS
 from app.i18n import mark, translate, translate_marked
 from app.records import ChatOptions, new_id
+from app.said import sound
 from app.settings import SAVE_DELAY_MS, put_aside
 from engine.atomic import write_atomically
 
@@ -44,6 +45,7 @@ ICONS: Final = (
     "music",
 )
 SAMPLING: Final = (*presets.NAMES, "seed", "max_tokens")
+_TEXTS: Final = ("id", "name", "icon", "system_prompt", "model", "opening")
 PLAIN: Final = "plain"
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 _WORDS: Final = {  # name and opening of those that are shipped
@@ -179,6 +181,7 @@ class Assistants(QObject):
         Raises:
             ValueError: It cannot be kept, or is a shipped one; the message is a sentence.
         """
+        assistant = _sound(assistant)
         assistant.check()
         if assistant.builtin or assistant.id in _WORDS:
             raise ValueError(translate("assistants", "This assistant comes with Loquat. Duplicate it to change it."))
@@ -227,7 +230,7 @@ class Assistants(QObject):
             return _from_json(self._path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return []
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             log.warning("assistants could not be read: %s", error)
             kept = put_aside(self._path)
             sentence = translate("assistants", "Your assistants could not be read; they were kept as {name}.")
@@ -243,15 +246,14 @@ def _from_json(text: str) -> list[Assistant]:
     known = {field.name for field in dataclasses.fields(Assistant)} - {"builtin"}
     found = [Assistant(**{key: value for key, value in values.items() if key in known}) for values in held]
     for assistant in found:
-        texts = (
-            assistant.id,
-            assistant.name,
-            assistant.icon,
-            assistant.system_prompt,
-            assistant.model,
-            assistant.opening,
-        )
+        texts = (getattr(assistant, name) for name in _TEXTS)
         if not all(isinstance(text, str) for text in texts) or not isinstance(assistant.sampling, dict):
             raise ValueError("a value of another kind")
         assistant.check()
-    return found
+    return [_sound(assistant) for assistant in found]
+
+
+def _sound(assistant: Assistant) -> Assistant:
+    """An assistant whose texts a file can hold."""
+    texts: dict[str, Any] = {name: sound(getattr(assistant, name)) for name in _TEXTS}
+    return dataclasses.replace(assistant, **texts)

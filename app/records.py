@@ -174,8 +174,10 @@ def stats_from_json(text: str | None) -> TurnStats | None:
     if any(field.name not in values and field.default is dataclasses.MISSING for field in fields):
         return None
     known = {field.name: _frozen(values[field.name]) for field in fields if field.name in values}
-    itl = known["itl_ms"]
-    known["itl_ms"] = None if itl is None else ItlMs(**itl)
+    try:
+        known["itl_ms"] = None if known["itl_ms"] is None else ItlMs(**known["itl_ms"])
+    except TypeError:
+        return None
     return TurnStats(**known)
 
 

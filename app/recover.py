@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from app.migrations import migrate
 from app.records import ROLES, STATUSES, Conversation, Folder, StoredMessage, title_from
 from app.rows import ADD_FOLDER, SAVE_DRAFT, conversation_from, message_from, tree_statements
 from app.sqlite_pages import Pages, Value
+from app.transfer.values import number, seconds
 
 Made = TypeVar("Made")
 
@@ -75,7 +75,7 @@ class Recovered:
         elif _fits(row, _CONVERSATION, _CONVERSATION_SINCE) and _DATE.fullmatch(str(row[4])):
             self._take_conversation(row)
         elif _fits(row, (_TEXT, _TEXT, _NUMBER), 3):
-            self.folders.setdefault(str(row[0]), Folder(str(row[1]), str(row[0]), _finite(row[2])))
+            self.folders.setdefault(str(row[0]), Folder(str(row[1]), str(row[0]), _time(row[2])))
         elif _fits(row, (_TEXT, _TEXT, (_NONE, str)), 3):
             self.drafts[str(row[0])] = str(row[1]), _json_or_none(row[2])
         elif _fits(row, (_TEXT, _TEXT), 2) and _json_or_none(row[1]):
@@ -90,9 +90,9 @@ class Recovered:
             return
         whole_ids = ids if isinstance(ids, bytes) and len(ids) % 4 == 0 else None
         values = (owner, role, content, message_id, parent, whole_ids, status, model)
-        more = (_json_or_none(stats), _finite(created), left_out, _json_or_none(attachments), thinking)
+        more = (_json_or_none(stats), _time(created), left_out, _json_or_none(attachments), number(thinking))
         message = _or_none(message_from, (*values, *more)) or message_from(
-            (*values, None, _finite(created), left_out, None, None)
+            (*values, None, _time(created), left_out, None, None)
         )
         self.messages[message.id] = (rowid, message)
 
@@ -101,7 +101,8 @@ class Recovered:
         if row[6] is not None:
             self.gone.add(str(row[0]))
             return
-        kept = (row[0], row[1], _finite(row[2]), _finite(row[3]), row[4], row[5], row[7], *row[8:12])
+        pinned, folder, archived, titled = row[8:12]
+        kept = (*row[:2], _time(row[2]), _time(row[3]), *row[4:6], row[7], pinned, folder, seconds(archived), titled)
         talk = _or_none(conversation_from, (*kept, _json_or_none(row[12]))) or conversation_from((*kept, None))
         self.conversations[talk.id] = talk
 
@@ -160,6 +161,7 @@ def recover(damaged: Path, fresh: Path) -> Rescue:
             if owner in kept:
                 db.execute(SAVE_DRAFT, (owner, *draft))
         db.execute("COMMIT")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # from the log into the file, which alone will be renamed
     finally:
         db.close()
     return Rescue(len(trees), sum(len(messages) for _, messages in trees), found.lost())
@@ -212,8 +214,9 @@ def _padded(row: list[Value], since: int, defaults: tuple[Value, ...]) -> list[V
     return [*row, *defaults[len(row) - since :]] if len(row) < since + len(defaults) else row
 
 
-def _finite(value: Value) -> float:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else 0.0
+def _time(value: Value) -> float:
+    """A time that can be shown: a flipped bit makes one of the year 10^300."""
+    return seconds(value) or 0.0
 
 
 def _json_or_none(value: Value) -> str | None:

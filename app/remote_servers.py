@@ -15,6 +15,7 @@ from typing import Final
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.i18n import translate
+from app.said import sound
 from app.server_entry import ServerEntry, Tried
 from engine.atomic import write_atomically
 from engine.errors import Cancelled, EngineError
@@ -83,7 +84,7 @@ class RemoteServers(QObject):
             return False
         known = self.get(entry.id)
         chosen = entry.id if known else new_id(entry.name, (server.id for server in self._servers))
-        server = RemoteServer(chosen, " ".join(entry.name.split()) or chosen, address, entry.models)
+        server = RemoteServer(chosen, " ".join(sound(entry.name).split()) or chosen, address, entry.models)
         others = [server if each.id == chosen else each for each in self._servers]
         if not self._write((*others, *(() if known else (server,)))):
             return False

@@ -263,7 +263,7 @@ class Session(QObject):
             options: In place of those of now.
             system_prompt: None leaves it as it is.
         """
-        prompt = self.requests.system_prompt if system_prompt is None else system_prompt
+        prompt = self.requests.system_prompt if system_prompt is None else sound(system_prompt)
         self.conversation = replace(self.conversation, options=options, system_prompt=prompt)
         self.requests.prompt_chosen = True
         if self._stored:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from app.i18n import translate, translate_marked
+from app.said import sound
 
 Kind = Literal["choice", "switch", "number", "integer", "text", "font", "accent"]
 
@@ -71,7 +72,7 @@ class Setting:
         return bounds.format(low=_number(self.low), high=_number(self.high))
 
     def check(self, value: Any) -> Any:  # noqa: ANN401 - a value of any kind comes in from the file
-        """The value, if it is allowed.
+        """The value, if it is allowed; a text without what no file can hold.
 
         Raises:
             ValueError: It is not; the message is a sentence that says what is.
@@ -80,7 +81,7 @@ class Setting:
             return None
         if not self._fits(value):
             raise ValueError(self._rule().format(name=self.shown_label or self.name))
-        return value
+        return sound(value) if self.kind == "text" else value
 
     def _fits(self, value: Any) -> bool:  # noqa: ANN401
         if self.kind in ("text", "font"):

@@ -201,7 +201,7 @@ class Settings(QObject):
                 raise ValueError("not an object")
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             log.warning("settings could not be read: %s", error)
             self.trouble = self._trouble(put_aside(self._path))
             return {}

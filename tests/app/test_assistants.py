@@ -84,6 +84,7 @@ def test_what_cannot_be_kept_is_refused_with_a_sentence(path, change, sentence):
         b'[{"name": "x", "sampling": {"temperature": "hot"}}]',
         b"[7]",
         b"\xff",
+        b"[" * 100_000,
     ],
 )
 def test_a_damaged_file_is_put_aside_with_a_sentence(path, content):
@@ -100,6 +101,18 @@ def test_what_a_newer_version_wrote_beside_is_read_past(path):
     path.parent.mkdir()
     path.write_text(json.dumps([{"id": "a1", "name": "x", "from_the_future": True}]))
     assert Assistants(path).all()[6:] == (Assistant("a1", "x"),)
+
+
+def test_half_a_surrogate_pair_does_not_keep_the_file_from_being_written(path):
+    assistants = Assistants(path)
+    assistants.put(replace(OWN, name="Chef \ud83d", system_prompt="\udc00"))
+    assistants.save()
+    (own,) = Assistants(path).all()[6:]
+    assert (own.name, own.system_prompt) == ("Chef \ufffd", "\ufffd")
+    path.write_text('[{"id": "a", "name": "\\ud83d"}]')
+    again = Assistants(path)
+    again.put(OWN)
+    again.save()
 
 
 @pytest.mark.expects_log("assistants could not be saved")

@@ -194,6 +194,39 @@ def test_whatever_is_damaged_it_is_read_without_a_crash_and_what_comes_back_is_s
     shutil.rmtree(work)
 
 
+def test_times_that_a_flipped_bit_made_can_be_shown_again(path, tmp_path):
+    make(path, 1)
+    db = connect(path)
+    db.execute("UPDATE conversation SET created_at = 1e300, updated_at = 1e11, archived_at = -1e200")
+    db.execute("UPDATE message SET created_at = 9e999, thinking_s = 9e999")
+    db.close()
+    recover(path, tmp_path / "fresh.sqlite3")
+    store = Store(tmp_path / "fresh.sqlite3")
+    (talk,) = store.conversations()
+    messages = store.tree(talk.id).thread()
+    store.close()
+    assert (talk.created_at, talk.updated_at, talk.archived_at) == (0, 0, None)
+    assert {(message.created_at, message.thinking_s) for message in messages} == {(0, None)}
+
+
+def test_what_was_recovered_is_in_the_one_file_that_will_be_renamed(sound, tmp_path, monkeypatch):
+    beside = []
+
+    def connect_beside_a_reader(path):
+        db = connect(path)
+        beside.append(sqlite3.connect(path))
+        beside[0].execute("PRAGMA user_version").fetchone()  # a virus scanner, say: with it SQLite leaves its log there
+        return db
+
+    monkeypatch.setattr("app.recover.connect", connect_beside_a_reader)
+    recover(sound[0], tmp_path / "fresh.sqlite3")
+    (tmp_path / "moved.sqlite3").write_bytes((tmp_path / "fresh.sqlite3").read_bytes())
+    beside[0].close()
+    store = Store(tmp_path / "moved.sqlite3")
+    assert everything(store) == sound[1]
+    store.close()
+
+
 def test_messages_are_kept_without_their_conversation_and_without_their_parent(path, tmp_path):
     store = Store(path)
     talk = store.create("lost")

@@ -85,6 +85,12 @@ def test_a_removed_server_leaves_nothing(qtbot, make) -> None:
     qtbot.waitUntil(lambda: backend.held == {})
 
 
+def test_half_a_surrogate_pair_in_a_name_is_kept_as_what_can_be_written(qtbot, make) -> None:
+    server, _ = saved(qtbot, make(), entry(name="GPU \ud83d"))
+    assert server.name == "GPU \ufffd"
+    assert make().servers == (server,)
+
+
 def test_an_address_that_is_none_is_refused(qtbot, make, tmp_path) -> None:
     servers = make()
     with qtbot.waitSignal(servers.told) as signal:

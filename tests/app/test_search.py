@@ -243,9 +243,10 @@ def test_a_damaged_index_is_made_anew_and_no_message_is_lost(path, damage):
     db.execute(f"UPDATE message_text_data {damage}")
     db.close()
     store = Store(path)
+    last = store.tree(talk.id).leaf_id
     for number in range(20):
         store.add_message(StoredMessage(talk.id, "user", f"after {number}"))
-    store.delete_message([store.tree(talk.id).leaf_id])
+    store.delete_message([last])
     store.purge_deleted()
     assert store.flush()
     db = connect(path)

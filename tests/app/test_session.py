@@ -6,7 +6,7 @@ import time
 import pytest
 
 from app.draft import Draft
-from app.records import StoredMessage
+from app.records import ChatOptions, StoredMessage
 from app.turn import prompt_messages
 from engine.chat import Message
 from engine.errors import ContextFull, ServerFailed
@@ -254,8 +254,10 @@ def test_a_reply_without_a_word_is_still_a_reply(qtbot, ready_world):
 
 def test_half_surrogates_from_the_clipboard_do_not_harm(qtbot, ready_world):
     world = ready_world()
+    world.session.set_options(ChatOptions(), "Be \ud83d brief.")
     ask(world, "caf\u00e9 \ud83d broken \U0001f600")
     qtbot.waitUntil(lambda: not world.session.busy)
+    assert world.worker.requests[0].messages[0] == Message("system", "Be \ufffd brief.")
     assert stored(world)[0].content == "caf\u00e9 \ufffd broken \U0001f600"
 
 
@@ -266,7 +268,7 @@ def test_a_partial_reply_is_saved_while_it_streams(qtbot, ready_world):
     gate.release(1)
     qtbot.waitUntil(lambda: len(stored(world)) == 2)
     gate.release(4)
-    qtbot.waitUntil(lambda: stored(world)[1].content == "abcde", timeout=1500)
+    qtbot.waitUntil(lambda: stored(world)[1].content == "abcde")
     assert (stored(world)[1].status, stored(world)[1].token_ids) == ("partial", (100, 101, 102, 103, 104))
 
 

@@ -167,8 +167,20 @@ def test_an_unusable_value_becomes_the_default_and_unknown_ones_stay(path):
     assert json.loads(path.read_text()) == {"from_the_future": [1], "top_k": 5, "sampling_chosen": True}
 
 
+def test_half_a_surrogate_pair_does_not_keep_the_file_from_being_written(path):
+    settings = Settings(path)
+    settings.set("system_prompt", "caf\u00e9 \ud83d and on")
+    settings.save()
+    assert json.loads(path.read_text("utf-8")) == {"system_prompt": "caf\u00e9 \ufffd and on"}
+    path.write_text('{"system_prompt": "\\ud83d"}')
+    again = Settings(path)
+    assert again.get("system_prompt") == "\ufffd"
+    again.set("theme", "dark")
+    again.save()
+
+
 @pytest.mark.expects_log("settings could not be read")
-@pytest.mark.parametrize("content", [b"{not json", b"[1, 2]", b"\xff\xfe\x00"])
+@pytest.mark.parametrize("content", [b"{not json", b"[1, 2]", b"\xff\xfe\x00", b"[" * 100_000])
 def test_a_damaged_file_is_put_aside_with_a_sentence(path, content):
     path.parent.mkdir()
     path.write_bytes(content)

@@ -274,6 +274,9 @@ def test_stats_of_another_version_read_as_none_and_new_figures_are_passed_over()
     del older["drafted_tokens"]
     assert stats_from_json(json.dumps(older)) == STATS, "figures that came later have defaults"
     assert stats_from_json(stats_to_json(STATS)[:-1] + ', "energy_j": 4.0}') == STATS
+    other = json.loads(stats_to_json(STATS))
+    other["itl_ms"]["p99"] = 70.0
+    assert stats_from_json(json.dumps(other)) is None
     assert stats_to_json(None) is None
 
 
