@@ -23,7 +23,7 @@ QUESTIONS = [f"Question {n}: " + "and so on " * (n % 5) for n in range(23)]
 def model(tiny_model, tmp_path_factory) -> LoadedModel:
     folder = tiny_model("llama", max_position_embeddings=512)
     entry = Registry(folder.parent).find(folder.name)
-    config = EngineConfig(dtype="int8", threads=1, save_caches=False)
+    config = EngineConfig(device="cpu", dtype="int8", threads=1, save_caches=False)
     return load_model(entry, config, tmp_path_factory.mktemp("cache"))
 
 

@@ -176,6 +176,7 @@ def test_a_driver_that_fails_when_its_device_is_looked_at_gives_way_too(
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", unknown)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     engine = Engine(EngineConfig(dtype="float32", threads=1, save_caches=False), tmp_path / "cache")
     info = engine.load(entry)
     assert (info.device, "the GPU failed: CUDA unknown error" in info.device_reason) == ("cpu", True)
@@ -241,5 +242,6 @@ def test_a_build_for_cuda_without_a_gpu_or_its_driver_computes_on_the_processor_
     monkeypatch.setattr(torch.version, "cuda", "12.8")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr("engine.device.nvidia_driver", lambda: driver)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     chosen = choose_device(EngineConfig())
     assert (chosen.device.type, chosen.reason.split(" · ")[-1]) == ("cpu", reason)

@@ -37,7 +37,7 @@ def test_a_cancelled_load_leaves_nothing(
         tiny_model("llama"), tmp_path / "tiny"
     )  # packed anew: what was packed before is only mapped
     entry = ModelEntry("tiny", "Tiny", folder, "llama", 0, 0, "", "", True)
-    engine = Engine(EngineConfig(dtype=dtype), tmp_path / "cache")
+    engine = Engine(EngineConfig(device="cpu", dtype=dtype), tmp_path / "cache")
     with pytest.raises(Cancelled):
         engine.load(entry, handle=CancelledAfter(times))
     assert engine.loaded == ""

@@ -21,7 +21,7 @@ from engine.paths import Paths
 from engine.tokenizer import load_tokenizer
 from tests.engine.fakes import FakeRunner, engine_with, loquat_tokenizer
 
-ONE = EngineConfig(threads=1)
+ONE = EngineConfig(device="cpu", threads=1)
 SMALL = Sizes(history=350, question=40, reply=8, system=60, cancelled=1600, pasted=300)
 
 

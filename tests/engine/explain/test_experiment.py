@@ -51,7 +51,7 @@ def test_the_two_steps_in_detail():
 
 def test_shapes_of_a_real_decoder(tiny_model, loquat_home):
     shutil.copytree(tiny_model("llama", max_position_embeddings=2048), loquat_home.models / "tiny-llama")
-    engine = Engine(EngineConfig(dtype="float32", save_caches=False), loquat_home.cache)
+    engine = Engine(EngineConfig(device="cpu", dtype="float32", save_caches=False), loquat_home.cache)
     engine.load(Registry(loquat_home.models).find("tiny-llama"))
     found = compared(engine)[-1].comparison
     facts = engine._explainer._model_facts(engine._model)

@@ -21,7 +21,7 @@ from engine.models.registry import Registry
 )
 def test_the_facts_of_a_model(tiny_model, loquat_home, architecture: str, dtype: str, path: str):
     shutil.copytree(tiny_model(architecture), loquat_home.models / "tiny")
-    engine = Engine(EngineConfig(dtype=dtype, save_caches=False), loquat_home.cache)
+    engine = Engine(EngineConfig(device="cpu", dtype=dtype, save_caches=False), loquat_home.cache)
     info = engine.load(Registry(loquat_home.models).find("tiny"))
     facts, memory = model_facts(engine._model), memory_state(engine._model, 0)
     number = {"float32": 4, "float16": 2}[facts.kv_dtype]
@@ -49,7 +49,7 @@ def test_a_plain_model_through_transformers_has_a_shape(tiny_model):
 
 def test_a_model_that_keeps_states_has_none(tiny_model, loquat_home):
     shutil.copytree(tiny_model("lfm2"), loquat_home.models / "tiny")
-    engine = Engine(EngineConfig(dtype="float32", save_caches=False), loquat_home.cache)
+    engine = Engine(EngineConfig(device="cpu", dtype="float32", save_caches=False), loquat_home.cache)
     engine.load(Registry(loquat_home.models).find("tiny"))
     facts = model_facts(engine._model)
     engine.unload()
