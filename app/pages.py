@@ -11,6 +11,8 @@ PLAIN_FIRST: Final = 4_000  # characters of a question that are shown at first
 _PLAIN_PAGE: Final = 40_000
 _PLAIN_PIECE: Final = 8_000  # characters in one text document; a longer one would be felt
 MARKDOWN_PAGE: Final = 60_000
+UNROLLED: Final = 400_000  # characters that are shown at most on the way to a match, and in how many blocks:
+UNROLLED_BLOCKS: Final = 4_000  # about a second's work
 _MOST_LINES: Final = 1_500
 _LITTLE: Final = 1.25  # what is longer than a page by no more than this is shown whole
 

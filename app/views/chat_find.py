@@ -12,7 +12,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.pages import MarkdownPages, PlainPages
+from app.pages import UNROLLED, UNROLLED_BLOCKS, MarkdownPages, PlainPages
 from app.plain_text import Query, searchable
 from app.records import StoredMessage
 from app.thinking import split
@@ -141,13 +141,16 @@ class ChatFind(QObject):
                 self._go_to(Match(index, next(block for block, count in enumerate(counts) if count), 0))
 
     def _first_match(self, index: int) -> Match | None:
-        """The first match in one message, without looking further than it."""
-        block = 0
+        """The first match in one message, without looking further than it, or than is shown of a message at once."""
+        block = looked = 0
         for page in self._pages_of(self._column.slots[index]):
             for text in page:
                 if self._query is not None and self._query.count(text):
                     return Match(index, block, 0)
                 block += 1
+                looked += len(text)
+            if looked > UNROLLED or block > UNROLLED_BLOCKS:
+                break
         return None
 
     def _pages_of(self, slot: Slot) -> Iterator[Sequence[str]]:

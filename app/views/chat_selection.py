@@ -17,6 +17,7 @@ from app.views.slots import Slot
 
 _DRAG_MS: Final = 30
 _FASTEST: Final = 60  # pixels a tick
+_FEW: Final = 100  # characters
 
 
 class ChatSelection(QObject):
@@ -55,6 +56,12 @@ class ChatSelection(QObject):
             if first <= index <= last
         )
         return "\n\n".join(text for text in texts if text)
+
+    @property
+    def words(self) -> str:
+        """What is selected, if it is so little that one may look for it; a long selection is not put together."""
+        text = self.text if self._range is None else ""
+        return text if len(text) < _FEW and "\n" not in text else ""
 
     def begin(self, view: MessageView) -> None:
         """The mouse is pressed on a message: nothing else stays selected."""

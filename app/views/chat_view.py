@@ -21,6 +21,7 @@ from app.views.chat_selection import ChatSelection
 from app.views.controls import IconButton, is_typing
 from app.views.drawing_time import DrawingTime
 from app.views.find_bar import FindBar
+from app.views.focus_order import controls_in, follow
 from app.views.formulas import Formulas
 from app.views.jump_button import JumpButton
 from app.views.left_out_line import LeftOutLine
@@ -256,9 +257,8 @@ class ChatView(QScrollArea):
         """
         if not self.isVisible():
             return
-        selected = self._selection.text
         self._place_overlays()
-        self._find_bar.open(selected if selected and "\n" not in selected and len(selected) < 100 else "")
+        self._find_bar.open(self._selection.words)
         self._keep_head_free()
         self._look_for(self._find_bar.field.text())
 
@@ -305,6 +305,10 @@ class ChatView(QScrollArea):
     def jump_to_end(self) -> None:
         """Go to the end and follow it again."""
         self._position.to_end()
+
+    def order_focus(self) -> None:
+        """Have Tab go through the messages from top to bottom; their views are made as they come into sight."""
+        follow(self._find_bar.close_button, (each for view in self._column.views() for each in controls_in(view)))
 
     def page(self, pages: int) -> None:
         """Scroll by so many pages; for the keys of a field that does not scroll itself."""

@@ -75,7 +75,7 @@ class Composer(QFrame):
         self.slash_menu = SlashMenu(theme, self)
         self.cost_line = CostLine(theme, self)
         self.attach_button = QuietButton(
-            theme, translate("composer", "Attach"), translate("composer", "Attach text files")
+            theme, translate("composer", "Attach"), translate("composer", "Attach text files"), self
         )
         self.assistant_button = AssistantButton(theme, self)
         self.stop_button = make_push_button(theme, translate("composer", "Stop"), self)

@@ -146,6 +146,11 @@ class MainWindow(QWidget):
             self._told_inspector = self._right.shown
             self.inspector_toggled.emit(self._told_inspector)
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Every Tab in the window ends here."""
+        self.chat.order_focus()
+        return super().focusNextPrevChild(forward)
+
     # -- placing -----------------------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QRect, Signal
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.blocks import Block
 from app.i18n import translate
-from app.pages import Pages, pages_of
+from app.pages import UNROLLED, UNROLLED_BLOCKS, Pages, pages_of
 from app.records import StoredMessage
 from app.theme import Theme
 from app.thinking import Parts, ThinkingSplitter, split
@@ -160,12 +161,12 @@ class MessageText(QWidget):
         return self._body.y() + self._body.top_of(block) if block >= 0 else 0
 
     def match_rect(self, block: int, number: int) -> QRect:
-        """Where a match of marked words stands; of a long text as much is shown as it takes."""
-        while block >= len(self._body.views) and self._pages is not None and not self._pages.done:
-            self._show_next_page()
+        """Where a match of marked words stands, or the way to it: of a long text as much is shown as takes no pause."""
+        if len(self._body.views) <= block < UNROLLED_BLOCKS:
+            self._show_up_to(block)
         self.height_for(self.width())
         if block >= len(self._body.views):
-            return QRect()
+            return QRect() if self._more is None else self._more.geometry()
         return self._body.match_rect(block, number).translated(self._body.pos())
 
     def _place_files(self, width: int) -> int:
@@ -190,10 +191,22 @@ class MessageText(QWidget):
 
     def _show_next_page(self) -> None:
         if self._pages is not None and not self._pages.done:
-            self._unrolled = True
-            self._body.show_blocks((*self._body.blocks, *self._pages.next()), plain=self._is_question)
-            self._offer_more()
-            self.height_changed.emit()
+            self._show_more_blocks(self._pages.next())
+
+    def _show_up_to(self, block: int) -> None:
+        """Show pages until this block is there, but no more characters than can be shown without a pause."""
+        more: list[Block] = []
+        pages, shown = self._pages, len(self._body.views)
+        while pages is not None and not pages.done and pages.shown < UNROLLED and shown + len(more) <= block:
+            more += pages.next()
+        if more:
+            self._show_more_blocks(more)
+
+    def _show_more_blocks(self, blocks: Sequence[Block]) -> None:
+        self._unrolled = True
+        self._body.show_blocks((*self._body.blocks, *blocks), plain=self._is_question)
+        self._offer_more()
+        self.height_changed.emit()
 
     def _offer_more(self) -> None:
         if self._more is not None:

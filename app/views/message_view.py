@@ -241,7 +241,7 @@ class MessageView(QWidget):
         return self._text.y() + self._text.top_of(block) if block >= 0 else 0
 
     def match_rect(self, block: int, number: int) -> QRect:
-        """Where a match of marked words stands; of a long message as much is shown as it takes."""
+        """Where a match of marked words stands, or the way to it: of a long message no more is shown than is quick."""
         return self._text.match_rect(block, number).translated(self._text.pos())
 
     def resizeEvent(self, event: QEvent) -> None:

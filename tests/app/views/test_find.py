@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.live import LiveTurn
 from app.records import StoredMessage
+from app.views import chat_selection
 from app.views.chat_view import ChatView
 from tests.app.views.threads import READY, answer, begin_answer, question
 
@@ -115,6 +116,22 @@ def test_a_match_in_the_rest_of_a_long_message_is_shown(chat: ChatView, qtbot: A
     assert chat.viewport().rect().contains(last.mapTo(chat.viewport(), place))
 
 
+def test_a_match_far_down_in_a_huge_answer_is_counted_and_the_way_to_it_shown(chat: ChatView, qtbot: Any) -> None:
+    huge = answer("Some **words** in a line.\n\n" * 8_000 + "needle")
+    chat.show_thread([question(), huge], LiveTurn())
+    begun = time.thread_time()
+    chat.scroll_to(huge.id, "needle")
+    assert time.thread_time() - begun < 3
+    chat.show_find()
+    chat.find_bar.field.setText("needle")
+    qtbot.waitUntil(lambda: not chat._find.counting, timeout=20_000)
+    assert chat.find_bar.count == "1 of 1"
+    view = chat.message_views()[-1]
+    assert len(view.body.views) < 6_000
+    place = view.more_button.mapTo(chat.viewport(), view.more_button.rect().center())
+    assert chat.viewport().rect().contains(place), "the rest is a click away"
+
+
 def test_matches_are_marked_in_more_of_a_long_message_when_it_is_asked_for(chat: ChatView, qtbot: Any) -> None:
     chat.show_thread([question("a needle " * 1_000)], LiveTurn())
     type_words(chat, qtbot, "needle")
@@ -167,6 +184,14 @@ def test_a_selection_is_what_is_looked_for(chat: ChatView, qtbot: Any) -> None:
     chat.show_find()
     assert chat.find_bar.field.text() == "needle"
     qtbot.waitUntil(lambda: chat.find_bar.count == "1 of 2")
+
+
+def test_a_long_selection_is_not_put_together_to_be_looked_for(chat: ChatView, monkeypatch: pytest.MonkeyPatch) -> None:
+    chat.show_thread(thread(40, {}), LiveTurn())
+    chat.select_all()
+    monkeypatch.setattr(chat_selection, "parse", lambda _text: pytest.fail("read for nothing"))
+    chat.show_find()
+    assert chat.find_bar.field.text() == ""
 
 
 def test_a_hit_of_the_search_is_brought_into_view_and_marked_for_a_moment(chat: ChatView, qtbot: Any) -> None:

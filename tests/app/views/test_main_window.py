@@ -308,6 +308,25 @@ def test_every_button_without_words_has_a_name_and_tab_reaches_the_controls(make
     assert {window.composer.editor, window.sidebar.list, window.chat} <= reached
 
 
+def test_tab_goes_through_the_messages_as_they_stand(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window(Reply(("One",)), Reply(("```\nx\n```\n\n", "Two")))
+    for count in (2, 4):
+        ask(window, "Why?")
+        qtbot.waitUntil(lambda count=count: len(world.session.messages()) == count and idle(world))
+    window.chat.setFocus()
+    reached: list[str] = []
+    while not window.composer.editor.hasFocus() and len(reached) < 40:
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        reached.append(QApplication.focusWidget().accessibleName())
+    asked = ["Ask this question in other words", "Copy this question", "More"]
+    answered = ["Copy this answer", "Answer once more; this answer is kept"]
+    forked = ["Go on from here in a new chat; this one stays as it is", "More"]
+    assert reached == [*asked, *answered, *forked, *asked, "Copy this code", *answered, *forked, "Your question"]
+    for wanted in (window.composer.attach_button, window.composer.assistant_button):
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        assert wanted.hasFocus()
+
+
 def test_an_inspector_opened_over_the_conversation_stays_when_there_is_room(make_window: Any, qtbot: Any) -> None:
     window, _ = make_window()
     window.resize(960, 800)
