@@ -255,7 +255,10 @@ def run(
     try:
         instance = SingleInstance(paths.data)
         if not instance.claim():
-            return _hand_over(app, instance, arguments)
+            if instance.hand_over(arguments):
+                return 0
+            if not instance.claim():  # the one before may just have ended
+                return _refuse(app, _no_answer())
         try:
             desktop = Desktop(app, paths, make_worker or _engine_worker(paths))
             return _run_first(app, desktop, instance, options, attend)
@@ -322,11 +325,8 @@ def _activate(desktop: Desktop, arguments: list[str]) -> None:
         desktop.chats.load_model(options.model)
 
 
-def _hand_over(app: QApplication, instance: SingleInstance, arguments: Sequence[str]) -> int:
-    if instance.hand_over(arguments):
-        return 0
-    sentence = translate("desktop", "Loquat is running already, but does not answer. Please close it and try again.")
-    return _refuse(app, sentence)
+def _no_answer() -> str:
+    return translate("desktop", "Loquat is running already, but does not answer. Please close it and try again.")
 
 
 def _refuse(app: QApplication, sentence: str, file: Path | None = None) -> int:

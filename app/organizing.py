@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from app.chats import Chats
 from app.search import Search
 from app.settings import Settings
+from app.transfer.values import listing
 from app.views.main_window import MainWindow
 
 
@@ -22,7 +23,7 @@ class Organizing(QObject):
         self._settings = settings
         self._search = search
         self._connect()
-        window.sidebar.show_folded(frozenset(json.loads(settings.get("folded_folders") or "[]")))
+        window.sidebar.show_folded(_folded(settings.get("folded_folders")))
         self.show_list()
 
     def _connect(self) -> None:
@@ -131,3 +132,11 @@ class Organizing(QObject):
         session = self._chats.current
         if session is not None and session.show_message(message_id):
             self._window.chat.scroll_to(message_id, query)
+
+
+def _folded(kept: str) -> frozenset[str]:
+    """The ids of folders, as they were kept; none where that is damaged."""
+    try:
+        return frozenset(map(str, listing(json.loads(kept))))
+    except (ValueError, RecursionError):
+        return frozenset()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from app.chats import Chats
 from app.live import LiveTurn
@@ -52,7 +53,7 @@ class Presence(QObject):
         """The small window, showing the conversation that was begun in it."""
         if self._quick is None:
             self._quick = self._make_quick()
-            if self._session is not None:
+            if self._session is not None and isValid(self._session):
                 self._follow(self._session)
         return self._quick
 
@@ -109,7 +110,7 @@ class Presence(QObject):
 
     def _leave(self) -> None:
         """Show no more of what is followed."""
-        if self._session is not None:
+        if self._session is not None and isValid(self._session):  # it goes when its chat is deleted for good
             for signal, slot in self._followed(self._session):
                 signal.disconnect(slot)
 

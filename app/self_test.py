@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -163,9 +164,12 @@ def _child(
 def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is not None:
         return
-    family = psutil.Process(process.pid)
-    for child in [*family.children(recursive=True), family]:
-        child.kill()
+    with suppress(psutil.NoSuchProcess):  # one of them may end by itself meanwhile
+        family = psutil.Process(process.pid)
+        for child in family.children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+    process.kill()
     process.wait()
 
 

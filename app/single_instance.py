@@ -52,7 +52,7 @@ class SingleInstance(QObject):
         Raises:
             OSError: The lock cannot be written, so that nobody can tell.
         """
-        if not self._lock.tryLock(0):
+        if not self._lock.tryLock(0) and not self._inherit():
             if self._lock.error() != QLockFile.LockError.LockFailedError:
                 raise _why_not(Path(self._lock.fileName()).parent)
             return False
@@ -60,6 +60,14 @@ class SingleInstance(QObject):
         if not self._server.listen(self._name):
             log.warning("a second start will not find this one: %s", self._server.errorString())
         return True
+
+    def _inherit(self) -> bool:
+        """Take over a lock that no process holds, left on a stick or in a backup by a machine that was switched off.
+
+        Qt trusts what is written in it, which only its own machine can judge; the system's lock on the file knows.
+        """
+        failed = self._lock.error() == QLockFile.LockError.LockFailedError
+        return failed and self._lock.removeStaleLockFile() and self._lock.tryLock(0)
 
     def hand_over(self, arguments: Sequence[str]) -> bool:
         """Send the arguments to the first instance; whether it took them. One that just starts is waited for."""

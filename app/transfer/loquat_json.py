@@ -146,9 +146,10 @@ def _parents_first(found: dict[str, dict[str, Any]]) -> dict[str, str | None]:
     """The ids in the order of the file, but none before its parent, with the parents; in a cycle one has none."""
     ordered: dict[str, str | None] = {}
     for message_id in found:
-        chain, at = [], message_id
+        chain: dict[str, None] = {}  # a list would be looked through again and again
+        at = message_id
         while at in found and at not in ordered and at not in chain:
-            chain.append(at)
+            chain[at] = None
             at = text(found[at].get("parent_id"))
         for each in reversed(chain):
             parent = text(found[each].get("parent_id"))

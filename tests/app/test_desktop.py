@@ -182,6 +182,16 @@ def test_a_first_that_does_not_answer_is_told_on_the_screen_too(start, loquat_ho
     assert out == f"shown: {err.strip()} \n"
 
 
+def test_one_that_is_just_ending_when_it_is_asked_is_followed_by_the_new_one(qtbot, start, loquat_home):
+    ending = SingleInstance(loquat_home.data)
+    assert ending.claim()
+    ending._server.newConnection.connect(ending.release)
+    child = start()
+    with qtbot.waitSignal(ending._server.newConnection, timeout=20_000):
+        pass
+    assert child.stdout.readline() == "loading None True Loquat\n"
+
+
 class Paints(QObject):
     """Notes when the window is painted."""
 
@@ -386,6 +396,27 @@ def test_a_quick_question_is_asked_beside_the_window_and_goes_on_in_it(qtbot, ma
     quick.opened.emit()
     assert not quick.isVisible()
     assert [m.content for m in desktop.chats.current.messages()] == ["Quick question?", "Quick."]
+
+
+def test_a_quick_question_whose_chat_is_gone_for_good_is_in_nobodys_way(qtbot, make_desktop):
+    desktop = make_desktop()
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    desktop.presence.quick.asked.emit("First?")
+    qtbot.waitUntil(lambda: len(desktop.chats.conversations()) == 1 and not desktop.chats.busy)
+    desktop.chats.delete(desktop.chats.conversations()[0].id)
+    with qtbot.waitSignal(desktop.presence._session.destroyed):
+        desktop.chats._trash.empty()
+    window = desktop.window
+    desktop.settings.set("density", "compact")
+    qtbot.waitUntil(lambda: desktop.window is not window)
+    desktop.presence.quick.asked.emit("Second?")
+    qtbot.waitUntil(lambda: [chat.title for chat in desktop.chats.conversations()] == ["Second?"])
+    desktop.chats.delete(desktop.chats.conversations()[0].id)
+    with qtbot.waitSignal(desktop.presence._session.destroyed):
+        desktop.chats._trash.empty()
+    desktop.window.close()
+    assert desktop.close()
 
 
 def test_a_quick_answer_goes_on_when_the_windows_are_made_anew_and_its_links_are_asked_about(qtbot, make_desktop):

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from app.draft import Draft
+from app.organizing import _folded
 from app.records import Attachment
 from tests.app.fake_worker import Reply
 
@@ -45,6 +46,13 @@ def test_pins_and_folders_survive_a_restart_and_the_next_question(qtbot, ready_w
     assert again.chats.folders() == ()
     assert again.store.flush()
     assert [c.folder_id for c in again.store.conversations()] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("kept", "folded"), [('["a", "b"]', {"a", "b"}), ("", set()), ("{", set()), ("7", set()), ("[" * 100_000, set())]
+)
+def test_what_was_kept_of_folded_folders_is_no_reason_not_to_begin(kept, folded):
+    assert _folded(kept) == folded
 
 
 def titles_of_folders(world):

@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from app.self_test import _end
 from engine.models.bundled import OVERRIDE
 from engine.models.catalogue import DEFAULT_MODEL
 from engine.paths import Paths
@@ -98,3 +99,13 @@ def test_a_program_without_a_terminal_writes_its_file(loquat_home: Paths, tmp_pa
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
     assert json.loads(output.read_text())["ok"] is False
+
+
+def test_children_that_end_by_themselves_meanwhile_do_not_keep_it_from_ending(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(process: psutil.Process, recursive: bool) -> None:
+        raise psutil.NoSuchProcess(process.pid)
+
+    monkeypatch.setattr(psutil.Process, "children", gone)
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    _end(process)
+    assert process.returncode is not None

@@ -100,6 +100,17 @@ def test_a_killed_first_does_not_lock_the_person_out(qtbot, tmp_path):
     heir.release()
 
 
+def test_a_lock_that_another_machine_left_does_not_lock_the_person_out(qtbot, tmp_path):
+    (tmp_path / "data").mkdir()
+    lock = tmp_path / "data" / "loquat.lock"
+    lock.write_text(f"{os.getpid()}\npython\nanother-host\n0123456789abcdef0123456789abcdef\nits-boot\n")
+    heir = SingleInstance(tmp_path / "data")
+    assert heir.claim()
+    assert not SingleInstance(tmp_path / "data").claim(), "it is held now"
+    heir.release()
+    assert not lock.exists()
+
+
 def test_another_folder_is_another_instance(qtbot, first, tmp_path):
     other = SingleInstance(tmp_path / "other")
     assert other.claim()

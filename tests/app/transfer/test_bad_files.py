@@ -17,12 +17,15 @@ from hypothesis import strategies as st
 
 from app.migrations import StoreError
 from app.store import Store
+from app.transfer import loquat_json
 from app.transfer.importing import import_job, tree_of
 from app.transfer.job import Control, TransferJob
 from app.transfer.reading import DEEPEST, read_entries
 from app.transfer.result import TransferResult
+from app.transfer.values import date, moment
 from app.transfer.words import export_sentence, import_sentence
 from engine.errors import Cancelled
+from tests.app.pace import least_s
 
 TALK = {"id": "t", "title": "T", "messages": [{"role": "user", "content": "q", "id": "m"}]}
 
@@ -160,6 +163,21 @@ def test_a_file_with_a_blow_is_read_or_refused(tmp_path_factory, at, blow, cut):
         path, lambda control: TransferResult(path, len(list(read_entries(path, control.tick))))
     )._attempt()
     assert result.count or result.problem.endswith(".")
+
+
+def test_a_long_chat_whose_answers_stand_before_their_questions_is_read_in_no_time():
+    count = 40_000
+    messages = [{"id": f"m{at}", "parent_id": f"m{at - 1}", "content": "x"} for at in reversed(range(count))]
+    value = {"id": "c", "leaf_id": None, "started_on": "", "messages": messages}
+    assert len(loquat_json.tree_from(value).messages) == count
+    assert least_s(lambda: loquat_json._parents_first({m["id"]: m for m in messages}), 1) < 1
+
+
+@pytest.mark.parametrize("last", [32_503_679_999, 32_503_679_999_000])
+def test_no_time_is_later_than_every_system_knows(last):
+    assert moment(last) == 32_503_679_999
+    assert moment(2 * last) is None
+    assert date(moment(last)).startswith(("2999", "3000"))
 
 
 def many(path, conversations, size=2000):
