@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import struct
 import subprocess
@@ -89,7 +90,7 @@ def test_another_kind_of_file_is_told(content: bytes, registry: Registry, tmp_pa
 def test_an_empty_folder_and_nothing_at_all(registry: Registry, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert "config.json" in refused(registry, tmp_path / "empty").sentence
-    for path in (tmp_path / "nothing", tmp_path / "nothing.gguf", Path("/dev/null")):
+    for path in (tmp_path / "nothing", tmp_path / "nothing.gguf", Path(os.devnull)):
         assert isinstance(refused(registry, path), ModelNotFound)
 
 
@@ -101,16 +102,9 @@ def test_an_adapter_is_told_where_it_belongs(registry: Registry, tmp_path: Path)
     assert "The folder poet holds no model, but an adapter; add it to the model that it is for" in error.sentence
 
 
-PLACES = (
-    "with spaces",
-    " leading and trailing ",
-    "数据 模型",
-    "modèle é",
-    "🎉",
-    "a.b.gguf.d",
-    'o\'clock & "co"',
-    "%20$HOME",
-)
+PLACES = ["with spaces", "数据 模型", "modèle é", "🎉", "a.b.gguf.d", "o'clock & co", "%20$HOME"]
+if os.name != "nt":  # which has no such names
+    PLACES += [" leading and trailing ", '"co"']
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -138,7 +132,8 @@ def test_a_path_from_where_the_program_runs(folder: Path, registry: Registry, mo
     monkeypatch.chdir(folder)
     assert add(registry, Path()).label == folder.name
     assert add(registry, Path("..") / folder.name).label == folder.name
-    monkeypatch.setenv("HOME", str(folder.parent))
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(folder.parent))
     assert add(registry, Path("~") / folder.name).label == folder.name
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -116,8 +115,8 @@ def test_removing_frees_the_disk(registry: Registry, gguf_file: Path, tiny_model
 
 
 def test_a_title_out_of_a_file_stays_short(registry: Registry, tiny_model: TinyModel, tmp_path: Path) -> None:
-    entry = add(registry, shutil.copytree(tiny_model("llama"), tmp_path / f"line\n{'x' * 200}"))
-    assert entry.label.startswith("line\N{REPLACEMENT CHARACTER}xxx") and len(entry.label) < 80
+    entry = add(registry, shutil.copytree(tiny_model("llama"), tmp_path / f"line\u2028{'x' * 70}"))
+    assert entry.label.startswith("line\N{REPLACEMENT CHARACTER}xxx") and len(entry.label) < 70
 
 
 def test_a_model_whose_config_may_not_be_read_is_listed(
@@ -219,16 +218,17 @@ def test_cancelled_and_abandoned_imports_leave_nothing(registry: Registry, gguf_
 
 def test_a_killed_import_is_no_model_and_is_swept_away(registry: Registry, gguf_file: Path) -> None:
     script = """
-import os, signal, sys
+import sys
 from pathlib import Path
+import psutil
 from engine.chat import RequestHandle
 from engine.models.registry import Registry
 for step in Registry(Path(sys.argv[1])).add(Path(sys.argv[2]), RequestHandle("x"), "killed"):
     if step.sentence.startswith("Importing") and 2 * step.done > step.total:
-        os.kill(os.getpid(), signal.SIGKILL)
+        psutil.Process().kill()
 """
     command = [sys.executable, "-c", script, str(registry.models_dir), str(gguf_file)]
-    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert subprocess.run(command, check=False).returncode != 0
     assert registry.entries() == []
     assert len(list(registry.models_dir.iterdir())) == 1
     add(registry, gguf_file, "next")
