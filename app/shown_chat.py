@@ -35,7 +35,7 @@ class ShownChat(QObject):
         chat.continue_requested.connect(self.continue_reply)
         chat.fork_requested.connect(self._fork)
         chat.delete_requested.connect(chats.delete_message)
-        chat.quote_requested.connect(composer.type)
+        chat.quote_requested.connect(composer.editor.quote)
         chat.edit_changed.connect(chats.preview_edit)
         chat.retry_requested.connect(self._retry)
         chat.typed.connect(composer.type)

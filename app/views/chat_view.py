@@ -46,7 +46,7 @@ class ChatView(QScrollArea):
     fork_requested = Signal(str)
     delete_requested = Signal(str)
     explain_requested = Signal(str)  # message id: where did the time of this answer go?
-    quote_requested = Signal(str)  # text for the composer
+    quote_requested = Signal(str)  # text that is to be quoted in the composer
     version_requested = Signal(str, int)  # message id, versions to go on or back
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

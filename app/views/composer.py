@@ -93,6 +93,7 @@ class Composer(QFrame):
         self.editor.paged.connect(self.paged)
         self.editor.dragged.connect(self.show_drag)
         self.editor.focus_changed.connect(self._mark_focus)
+        self.editor.overlong.connect(self._attach_text)
         self.button.clicked.connect(self._press)
         self.stop_button.clicked.connect(self._press_stop)
         self.attach_button.clicked.connect(self.choose_files)
@@ -137,12 +138,9 @@ class Composer(QFrame):
         self.editor.move_to_end()
 
     def type(self, text: str) -> None:
-        """Write text at the cursor, or attach what the field cannot hold, and put the keyboard into the field."""
-        if fits_field(text):
-            self.editor.insertPlainText(text)
-            self.editor.ensureCursorVisible()
-        else:
-            self._attach_text(text)
+        """Write text at the cursor and put the keyboard into the field."""
+        self.editor.insertPlainText(text)
+        self.editor.ensureCursorVisible()
         self.focus_editor()
 
     def clear(self) -> None:

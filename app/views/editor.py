@@ -26,7 +26,7 @@ class Editor(QPlainTextEdit):
     paged = Signal(int)
     focus_changed = Signal(bool)
     height_changed = Signal()
-    overlong = Signal(str)  # was pasted or dropped, and would make the field too slow to type in
+    overlong = Signal(str)  # was pasted, dropped or quoted, and would make the field too slow to type in
 
     def __init__(self, theme: Theme, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -67,6 +67,17 @@ class Editor(QPlainTextEdit):
         cursor = self.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
         self.setTextCursor(cursor)
+
+    def quote(self, text: str) -> None:
+        """Write a text on lines of its own, each with the mark of a quote, and take the keyboard behind them."""
+        lead = "" if self.textCursor().atBlockStart() else "\n"
+        lines = "".join(f"> {line}".rstrip() + "\n" for line in text.splitlines())
+        if fits_field(lines):
+            self.insertPlainText(f"{lead}{lines}\n")
+            self.ensureCursorVisible()
+        else:
+            self.overlong.emit(text)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _ENTER and self.composing:

@@ -79,7 +79,7 @@ class QuickAsk(QFrame):
         self._open.clicked.connect(self._open_window)
         self._answer.height_changed.connect(self._fit)
         self._answer.link_activated.connect(self.link_activated)
-        self._answer.quoted.connect(self._quote)
+        self._answer.quoted.connect(self._editor.quote)
 
     @property
     def editor(self) -> Editor:
@@ -243,11 +243,6 @@ class QuickAsk(QFrame):
         self.show_trouble(
             translate("quick_ask", "That is too long for this field. In the window it goes with a question as a file.")
         )
-
-    def _quote(self, text: str) -> None:
-        lines = "".join(f"> {line}\n" for line in text.splitlines())
-        self._editor.insertPlainText(f"{lines}\n")
-        self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # -- how it looks ------------------------------------------------------------------------------------------
 

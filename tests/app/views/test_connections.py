@@ -177,8 +177,10 @@ def test_messages_are_continued_forked_quoted_and_deleted(make_window: Any, qtbo
     reply = world.session.messages()[-1]
     window.chat.continue_requested.emit(reply.id)
     qtbot.waitUntil(lambda: contents(world)[-1] == "The sea is wide." and not world.session.busy)
-    window.chat.quote_requested.emit("> The sea")
-    assert window.composer.text.startswith("> The sea")
+    window.composer.type("Well:")
+    window.chat.quote_requested.emit("The sea\n\nis wide")
+    assert window.composer.text == "Well:\n> The sea\n>\n> is wide\n\n"
+    assert window.composer.editor.hasFocus()
     before = world.session.conversation.id
     window.chat.fork_requested.emit(world.session.messages()[0].id)
     assert world.session.conversation.id != before

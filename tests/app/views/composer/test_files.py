@@ -255,8 +255,8 @@ def test_what_may_be_pasted_as_text_leaves_the_field_quick(composer: Any, text: 
 
 
 def test_what_is_quoted_and_too_long_for_the_field_is_attached(composer: Any) -> None:
-    composer.type("> short")
-    composer.type("x" * 1_000_000)
-    assert composer.text == "> short"
+    composer.editor.quote("short")
+    composer.editor.quote("x" * 1_000_000)
+    assert composer.text == "> short\n\n"
     assert [len(file.text) for file in composer.attachments] == [1_000_000]
     assert composer.editor.hasFocus()
