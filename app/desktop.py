@@ -241,7 +241,6 @@ def run(
     if trouble:
         print(trouble, file=sys.stderr)
         return ERROR_EXIT
-    options, _ = window_options().parse_known_args(arguments)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     paths = default_paths()
     logs = start_logging(paths.logs)
@@ -253,29 +252,51 @@ def run(
     # `Presence` says when: the small window and the tray may outlive the large one.
     app.setQuitOnLastWindowClosed(False)
     try:
-        instance = SingleInstance(paths.data)
-        if not instance.claim():
-            if instance.hand_over(arguments):
-                return 0
-            if not instance.claim():  # the one before may just have ended
-                return _refuse(app, _no_answer())
-        try:
-            desktop = Desktop(app, paths, make_worker or _engine_worker(paths))
-            return _run_first(app, desktop, instance, options, attend)
-        finally:
-            instance.release()
+        return _begin(app, paths, arguments, make_worker or _engine_worker(paths), attend)
     except StoreError as error:
         log.error("%s: %s", error.sentence, error.detail)
         return _refuse(app, error.sentence, paths.database if isinstance(error, StoreUnknown) else None)
     except OSError as error:
         sentence = translate("desktop", "Loquat cannot keep its files in {folder}: {reason}.")
         return _refuse(app, sentence.format(folder=paths.data, reason=error.strerror))
+    except Exception:  # a fault: nobody who starts the program from a menu would hear of it
+        log.exception("a fault kept the window from coming")
+        return _refuse(app, translate("crash", "Something went wrong inside Loquat."), logs.file)
     finally:
         logs.stop()
 
 
 def _engine_worker(paths: Paths) -> WorkerFactory:
     return lambda emit: Worker(emit, EngineConfig(), paths)
+
+
+def _begin(
+    app: QApplication,
+    paths: Paths,
+    arguments: Sequence[str],
+    make_worker: WorkerFactory,
+    attend: Callable[[Desktop], QObject] | None,
+) -> int:
+    """Be the first instance, or hand the arguments over to it.
+
+    Raises:
+        StoreError: The conversations cannot be opened.
+        OSError: The data folder cannot be written.
+    """
+    options, _ = window_options().parse_known_args(arguments)
+    instance = SingleInstance(paths.data)
+    if not instance.claim():
+        if instance.hand_over(arguments):
+            return 0
+        if not instance.claim():  # the one before may just have ended
+            sentence = translate(
+                "desktop", "Loquat is running already, but does not answer. Please close it and try again."
+            )
+            return _refuse(app, sentence)
+    try:
+        return _run_first(app, Desktop(app, paths, make_worker), instance, options, attend)
+    finally:
+        instance.release()
 
 
 def _run_first(
@@ -323,10 +344,6 @@ def _activate(desktop: Desktop, arguments: list[str]) -> None:
         desktop.chats.new()
     if options.model:
         desktop.chats.load_model(options.model)
-
-
-def _no_answer() -> str:
-    return translate("desktop", "Loquat is running already, but does not answer. Please close it and try again.")
 
 
 def _refuse(app: QApplication, sentence: str, file: Path | None = None) -> int:

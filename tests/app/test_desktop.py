@@ -67,8 +67,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="these signals are PO
 def start():
     children = []
 
-    def begin(*arguments, before=()):
-        command = [*before, sys.executable, "-c", PROGRAM, *arguments]
+    def begin(*arguments, before=(), program=PROGRAM):
+        command = [*before, sys.executable, "-c", program, *arguments]
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         children.append(child)
         return child
@@ -165,8 +165,8 @@ def test_it_runs_where_only_conversations_can_be_kept(start, loquat_home, read_o
     child = start(before=read_only(folder))
     assert child.stdout.readline() == "loading None True Loquat\n"
     child.send_signal(signal.SIGTERM)
-    err = child.communicate(timeout=20)[1]
-    assert child.returncode == 0
+    out, err = child.communicate(timeout=20)
+    assert (child.returncode, out) == (0, ""), err
     assert "Traceback" not in err
     assert err.count(f"The log {folder / 'loquat.log'} cannot be written: ") == (part == "logs")
 
@@ -180,6 +180,14 @@ def test_a_first_that_does_not_answer_is_told_on_the_screen_too(start, loquat_ho
     assert child.returncode == 2
     assert err == "Loquat is running already, but does not answer. Please close it and try again.\n"
     assert out == f"shown: {err.strip()} \n"
+
+
+def test_a_fault_before_there_is_a_window_is_told_with_the_place_of_the_log(start, loquat_home):
+    child = start(program=PROGRAM.replace("class Worker(FakeWorker):", "class Worker(FakeWorker):\n    start = None\n"))
+    out, err = child.communicate(timeout=20)
+    log, sentence = loquat_home.logs / "loquat.log", "Something went wrong inside Loquat."
+    assert (child.returncode, out, err) == (2, f"shown: {sentence} {log}\n", f"{sentence}\n")
+    assert "'NoneType' object is not callable" in log.read_text()
 
 
 def test_one_that_is_just_ending_when_it_is_asked_is_followed_by_the_new_one(qtbot, start, loquat_home):
