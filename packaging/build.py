@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from building import environment, freeze, icons, model, report, sbom, smoke, targets, tree
+from building import environment, freeze, icons, licences, model, report, sbom, smoke, system_licences, targets, tree
 from building.job import Job
 from building.project import DIST, lock_name, read_project, source_date
 from windows import version
@@ -44,11 +44,15 @@ def _program(options: argparse.Namespace) -> Job:
     tools = environment.make("tools", fresh=options.fresh)
     models = sorted(model.provide(python).glob("*.gguf"))
     drawn = icons.provide(python)
+    texts = licences.provide(python)  # before the long step, for it says what is missing
     if sys.platform == "win32":
         version.write(project)
     program = freeze.freeze(python, epoch)
+    data = freeze.data_folder(program)
+    shutil.copytree(texts, data / licences.FOLDER)
+    system_licences.add(data / licences.FOLDER, data)
     job = Job(program, project, epoch, drawn, tools)
-    sbom.write(freeze.data_folder(program) / sbom.NAME, job, models, python)
+    sbom.write(data / sbom.NAME, job, models, python)
     tree.settle(program, epoch)
     if not options.no_smoke_test:
         print(f"The frozen program works: {smoke.smoke(freeze.program_file(program))}", flush=True)

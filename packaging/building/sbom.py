@@ -17,7 +17,9 @@ from building.tree import sha256
 
 NAME: Final = "loquat.cdx.json"
 # What builds is not in what is built. PyInstaller's boot loader is, under an exception to its licence.
-_BUILD_ONLY: Final = frozenset({"altgraph", "pip", "pyinstaller-hooks-contrib", "setuptools", "wheel"})
+BUILD_ONLY: Final = frozenset(
+    {"altgraph", "macholib", "pefile", "pip", "pyinstaller-hooks-contrib", "setuptools", "wheel"}
+)
 
 
 def write(target: Path, job: Job, models: Iterable[Path], python: Path) -> None:
@@ -47,7 +49,7 @@ def write(target: Path, job: Job, models: Iterable[Path], python: Path) -> None:
 
 def completed(listed: dict[str, Any], more: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """A list of an environment without what only builds, and with more parts."""
-    parts = [part for part in listed["components"] if plain_name(part["name"]) not in _BUILD_ONLY]
+    parts = [part for part in listed["components"] if plain_name(part["name"]) not in BUILD_ONLY]
     parts = sorted([*parts, *more], key=lambda part: (part["name"].lower(), part["version"]))
     kept = {part["bom-ref"] for part in parts} | {listed.get("metadata", {}).get("component", {}).get("bom-ref")}
     edges = [edge for edge in listed.get("dependencies", []) if edge["ref"] in kept]
