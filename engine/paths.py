@@ -65,9 +65,21 @@ def portable_folder() -> Path | None:
 
 def program_folder() -> Path:
     """Where the installed program lies as a person sees it: beside an AppImage or a Mac's bundle, not inside it."""
-    appimage = os.environ.get("APPIMAGE")
-    if appimage:
-        return Path(appimage).resolve().parent
+    image = appimage()
+    if image is not None:
+        return image.parent
     program = Path(sys.executable).resolve()
     inside_bundle = program.parent.parts[-2:] == ("Contents", "MacOS")
     return program.parents[3] if inside_bundle else program.parent
+
+
+def appimage() -> Path | None:
+    """The AppImage that this program runs from.
+
+    None where it runs from none. Whatever an AppImage starts inherits its variables, another program's terminal say, so
+    that they are believed only if this program lies in what was mounted.
+    """
+    file, mounted = os.environ.get("APPIMAGE"), os.environ.get("APPDIR")
+    if not file or not mounted:
+        return None
+    return Path(file).resolve() if Path(sys.executable).resolve().is_relative_to(Path(mounted).resolve()) else None

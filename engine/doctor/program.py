@@ -16,7 +16,7 @@ from typing import Final
 from engine.doctor.report import Finding, Part
 from engine.explain.version import program_version
 from engine.own_command import is_frozen
-from engine.paths import portable_folder, program_folder
+from engine.paths import appimage, portable_folder, program_folder
 from engine.system_libraries import is_root, os_release
 
 # What people call it -> the package that pip installs, and what Python imports.
@@ -60,7 +60,7 @@ def installation(debian: Path = _DEBIAN) -> Installation:
     """
     if not is_frozen():
         return Installation("checkout", Path(__file__).parent.parent.parent)
-    if os.environ.get("APPIMAGE"):
+    if appimage() is not None:
         return Installation("appimage", program_folder())
     program = str(Path(sys.executable).resolve())
     is_deb = debian.is_file() and program in debian.read_text(encoding="utf-8").splitlines()

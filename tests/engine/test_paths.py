@@ -21,6 +21,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file.touch()
     monkeypatch.delenv(OVERRIDE)
     monkeypatch.delenv("APPIMAGE", raising=False)
+    monkeypatch.delenv("APPDIR", raising=False)
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "executable", str(file))
     return file
@@ -56,10 +57,23 @@ def test_it_is_beside_what_a_person_sees_of_the_program(
     (program.parent / "loquat-data").mkdir()
     if kind == "appimage":
         monkeypatch.setenv("APPIMAGE", str(program.parent / "Loquat.AppImage"))
+        monkeypatch.setenv("APPDIR", "/run/mount_Loquat")
         monkeypatch.setattr(sys, "executable", "/run/mount_Loquat/usr/bin/loquat")
     else:
         inside = program.parent / "Loquat.app" / "Contents" / "MacOS" / "loquat"
         monkeypatch.setattr(sys, "executable", str(inside))
+    assert default_paths() == below(program.parent / "loquat-data")
+
+
+@pytest.mark.parametrize("mounted", ["/run/mount_Other", None])
+def test_the_appimage_of_another_program_does_not_matter(
+    program: Path, mounted: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a terminal that came as one, from which Loquat was started."""
+    (program.parent / "loquat-data").mkdir()
+    monkeypatch.setenv("APPIMAGE", str(tmp_path / "Terminal.AppImage"))
+    if mounted:
+        monkeypatch.setenv("APPDIR", mounted)
     assert default_paths() == below(program.parent / "loquat-data")
 
 
