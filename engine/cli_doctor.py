@@ -48,6 +48,7 @@ def examine(paths: Paths) -> tuple[Part, ...]:
     """Look at everything; seconds, since torch is imported in a child process."""
     found = children.look(tuple(_LOOKS))
     how = program.installation()
+    models = _models(paths)
     memory = psutil.virtual_memory()
     return (
         program.program_part(how),
@@ -56,9 +57,9 @@ def examine(paths: Paths) -> tuple[Part, ...]:
             found["device"], nvidia_cards(), nvidia_driver(), _compiled(paths), fetchable=_fetchable(paths)
         ),
         compute.memory_part(int(memory.total), int(memory.available)),
-        places.places_part(places.look_at_places(paths)),
+        places.places_part(places.look_at_places(paths), has_model=models.values["count"] > 0),
         chats.chats_part(chats.schema_version(paths.database)),
-        _models(paths),
+        models,
         places.keyring_part(found["keyring"], portable_folder() is not None),
     )
 

@@ -16,6 +16,8 @@ from engine.paths import Paths
 
 FIRST_MODEL: Final = 740_000_000
 """Disk that the import of the default model asks for (`engine.models.import_gguf`), in bytes."""
+CHAT: Final = 100_000_000
+"""Disk that chats want where a model is there: their texts, the compiled kernels, some saved caches; in bytes."""
 _NOT_WRITABLE: Final = {
     "data": "so chats cannot be kept and Loquat does not start",
     "config": "so settings are not kept",
@@ -49,8 +51,13 @@ def look_at_places(paths: Paths) -> tuple[Place, ...]:
     return tuple(_look_at(name, folder) for name, folder in folders.items())
 
 
-def places_part(places: Sequence[Place]) -> Part:
-    """The folders, their sizes, and whether they can be written."""
+def places_part(places: Sequence[Place], *, has_model: bool = False) -> Part:
+    """The folders, their sizes, and whether they can be written.
+
+    Args:
+        places: As `look_at_places` found them.
+        has_model: Whether a model is there that can be loaded.
+    """
     lines = [f"{place.name:<8}{place.folder}, {megabytes(place.nbytes)}{_said(place)}" for place in places]
     if places[0].free is not None:
         lines.append(f"free on the disk of {places[0].name}: {megabytes(places[0].free)}")
@@ -63,7 +70,7 @@ def places_part(places: Sequence[Place]) -> Part:
         }
         for place in places
     }
-    return Part("folders", tuple(lines), values, tuple(_findings(places)))
+    return Part("folders", tuple(lines), values, tuple(_findings(places, has_model)))
 
 
 def models_part(count: int, nbytes: int, newer: Sequence[str], bundled: bool) -> Part:
@@ -138,18 +145,25 @@ def _said(place: Place) -> str:
     return f", cannot be written: {place.refused}" if place.refused else ""
 
 
-def _findings(places: Sequence[Place]) -> Iterator[Finding]:
+def _findings(places: Sequence[Place], has_model: bool) -> Iterator[Finding]:
     for place in places:
         if place.refused:
             sentence = f"The folder {place.folder} cannot be written ({place.refused}), {_NOT_WRITABLE[place.name]}."
             yield Finding(sentence)
     little: dict[int, Place] = {}
     for place in places:
-        if place.free is not None and place.free < FIRST_MODEL and not place.refused:
+        if place.free is not None and place.free < _wanted(place, has_model) and not place.refused:
             little.setdefault(place.free, place)  # each disk once, by what matters most on it
     for free, place in little.items():
+        wanted = _wanted(place, has_model)
         sentence = (
-            f"Only {megabytes(free)} are free on the disk of {place.folder}; a first model needs about "
-            f"{megabytes(FIRST_MODEL)}, so make room."
+            f"Only {megabytes(free)} are free on the disk of {place.folder}; "
+            f"{'a first model needs' if wanted == FIRST_MODEL else 'chats and their caches need'} about "
+            f"{megabytes(wanted)}, so make room."
         )
         yield Finding(sentence)
+
+
+def _wanted(place: Place, has_model: bool) -> int:
+    """Bytes that should be free on the disk of a folder; models lie with the data."""
+    return FIRST_MODEL if place.name == "data" and not has_model else CHAT

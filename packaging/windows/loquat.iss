@@ -62,6 +62,14 @@ Name: "onpath"; Description: "{cm:OnPath}"; Flags: unchecked
 Type: filesandordirs; Name: "{app}\_internal"
 Type: files; Name: "{app}\cuda.json"
 
+[UninstallDelete]
+; torch for NVIDIA GPUs is a part of the program that it fetched itself (engine/cuda_pack.py), not the person's data: it
+; goes with the program, from the usual data folder and from the portable one.
+Type: filesandordirs; Name: "{localappdata}\loquat\torch-cuda"
+Type: filesandordirs; Name: "{localappdata}\loquat\torch-cuda-downloads"
+Type: filesandordirs; Name: "{app}\loquat-data\data\torch-cuda"
+Type: filesandordirs; Name: "{app}\loquat-data\data\torch-cuda-downloads"
+
 [Files]
 Source: "{#Program}\*"; DestDir: "{app}"; Flags: ignoreversion recursesubdirs createallsubdirs
 

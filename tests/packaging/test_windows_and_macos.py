@@ -15,6 +15,9 @@ from building.project import Project
 from macos import dmg
 from windows import inno, inno_cuda, version
 
+from engine.cuda_pack import pack_folder
+from engine.paths import PORTABLE, Paths
+
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
@@ -39,6 +42,16 @@ def test_the_setup_program_needs_no_administrator_and_leaves_chats(job: Job) -> 
     assert re.search(r"AppId=\{\{[0-9A-F-]{36}\}", script), "the same for every version"
     sections = re.findall(r"^\[(\w+)\]", script, re.MULTILINE)
     assert len(sections) == len(set(sections))
+
+
+def test_the_setup_program_takes_back_what_the_program_fetched_of_itself(tmp_path: Path) -> None:
+    script = inno.SCRIPT.read_text(encoding="utf-8")
+    folder = pack_folder(Paths(tmp_path, tmp_path, tmp_path, tmp_path)).name
+    deleted = set(re.findall(r'^Type: filesandordirs; Name: "(\{\w+\}\\loquat.*)"$', script, re.MULTILINE))
+    homes = (r"{localappdata}\loquat", rf"{{app}}\{PORTABLE}\data")
+    assert deleted == {rf"{home}\{name}" for home in homes for name in (folder, f"{folder}-downloads")}
+    for home in homes:
+        assert f'"{home}"' not in script, "chats stay"
 
 
 def test_without_inno_setup_the_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

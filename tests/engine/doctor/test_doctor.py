@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import namedtuple
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 import shiboken6
 
 from engine.cli_doctor import _models as models_part_of
-from engine.doctor import libraries
+from engine.cli_doctor import examine
+from engine.doctor import children, libraries
 from engine.doctor.libraries import libraries_part
 from engine.doctor.places import look_at_places, places_part
 from engine.doctor.program import Installation
@@ -23,6 +25,7 @@ from engine.models.model_folder import FORMAT, MANIFEST
 from engine.paths import Paths
 from engine.system_libraries import CORE
 
+Room = namedtuple("Room", "free")
 CHECKOUT = Installation("checkout", Path("/src/loquat"))
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt brings all its libraries, and has other files")
 QT = Path(shiboken6.__file__).parent.parent / "PySide6"
@@ -223,6 +226,17 @@ def test_a_file_that_goes_away_meanwhile_does_not_matter(loquat_home: Paths, mon
 
     monkeypatch.setattr(Path, "is_file", gone_after_a_look)
     assert places_part(look_at_places(loquat_home)).values["cache"]["bytes"] == 7
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_first_model_wants_room_only_where_there_is_none(
+    there: bool, loquat_home: Paths, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = request.getfixturevalue("home_with_model") if there else loquat_home
+    monkeypatch.setattr(children, "look", lambda names: {name: {"failed": "not asked"} for name in names})
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: Room(300_000_000))
+    (folders,) = (part for part in examine(home) if part.name == "folders")
+    assert [finding.sentence[:24] for finding in folders.findings] == ([] if there else ["Only 300 MB are free on "])
 
 
 def test_a_drive_that_is_gone_is_a_finding(loquat_home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:

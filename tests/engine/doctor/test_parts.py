@@ -136,8 +136,16 @@ def test_a_disk_that_is_nearly_full_and_little_memory_are_told_once() -> None:
         f"Only 50 MB are free on the disk of {Path('/home/a/data')}; a first model needs about 740 MB, so make room."
     )
     assert finding.wrong
+    (finding,) = places_part(places, has_model=True).findings
+    assert "; chats and their caches need about 100 MB, so make room." in finding.sentence
     assert memory_part(8_000_000_000, 300_000_000).findings[0].wrong
     assert memory_part(8_000_000_000, 3_000_000_000).findings == ()
+
+
+def test_where_a_model_is_there_already_only_a_chat_wants_room() -> None:
+    places = [Place(name, Path("/home/a") / name, 0, 300_000_000, "") for name in ("data", "config", "cache", "logs")]
+    assert places_part(places, has_model=True).findings == ()
+    assert places_part(places).findings[0].wrong
 
 
 def test_the_room_for_a_first_model_is_what_its_import_asks_for(tmp_path: Path) -> None:
@@ -184,8 +192,11 @@ def test_an_installed_program_knows_how_it_came(tmp_path: Path, monkeypatch: pyt
     assert installation(listed).kind == "folder"
     listed.write_text(f"/.\n/opt\n{tmp_path / 'loquat'}\n")
     assert installation(listed).kind == "deb"
-    monkeypatch.setenv("APPIMAGE", "/home/a/Loquat.AppImage")
-    assert installation(listed) == Installation("appimage", Path("/home/a"))
+    monkeypatch.setenv("APPIMAGE", str(tmp_path / "home" / "Loquat.AppImage"))
+    monkeypatch.setenv("APPDIR", str(tmp_path / "mounted by another"))
+    assert installation(listed).kind == "deb"
+    monkeypatch.setenv("APPDIR", str(tmp_path))
+    assert installation(listed) == Installation("appimage", (tmp_path / "home").resolve())
 
 
 @pytest.mark.parametrize(
