@@ -126,8 +126,9 @@ MODULES: Final = (
     "sympy.testing.tests",
     "PySide6.QtQml",
     "PySide6.QtQuick",
+    "readline",
 )
-"""Modules that some library could use and Loquat never does."""
+"""Modules that some library could use and Loquat never does; with readline a library under the GPL would come along."""
 
 # `from ..llama.modeling_llama import ...` or `from transformers.models.llama...` in one family's files.
 _OF_ANOTHER: Final = re.compile(r"^\s*from (?:\.\.|transformers\.models\.)([a-z0-9_]+)", re.MULTILINE)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
 import pytest
-from building import deb, licences, sizes, system_licences
+from building import deb, licences, sizes, system_licences, trim
 from building.lock import LOCKS, plain_name, read_lock
 from building.project import PACKAGING
 from building.sbom import BUILD_ONLY
@@ -99,6 +101,12 @@ def test_libraries_of_the_system_come_with_their_packages_text(
     assert packages == {"zlib1g", "libuuid1"}
     assert "common-licenses/LGPL-2.1.txt" in places, "uuid's text only says where Debian has that of its licence"
     assert "No package of this system has libnobody.so.7" in capsys.readouterr().out
+
+
+def test_no_library_under_the_gpl_is_brought_along_for_a_debugger_that_does_without() -> None:
+    assert "readline" in trim.MODULES
+    code = "import sys; sys.modules['readline'] = None; import pdb, code; pdb.Pdb()"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_package_says_where_they_lie() -> None:
