@@ -169,7 +169,9 @@ def test_the_room_that_an_import_needs(kind: str, variant: str, parameters: int,
 
 def test_quantised_safetensors_need_the_room_of_their_floats() -> None:
     files = (HubFile("model.safetensors", 5_600_000_000),)
-    quantised = Plan(Reference("org/Name-7B-GPTQ"), "f" * 40, "safetensors", "", files, "Name", parameters=1_100_000_000)
+    quantised = Plan(
+        Reference("org/Name-7B-GPTQ"), "f" * 40, "safetensors", "", files, "Name", parameters=1_100_000_000
+    )
     assert import_bytes(quantised) == 7_000_000_000 * 3
     whole = (HubFile("model.safetensors", 14_000_000_000),)
     assert import_bytes(replace(quantised, files=whole, parameters=7_000_000_000)) == 7_000_000_000
