@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from random import Random
 from typing import Any
 
@@ -45,7 +46,8 @@ def _change(config: Any, random: Random) -> None:
     if choice == 0:
         del holder[key]
     elif choice == 1 and isinstance(old, int | float) and not isinstance(old, bool):
-        holder[key] = random.choice((old + 1, old - 1, old * 2, -old, old * 10**6, old / 2, str(old)))
+        half = old // 2 if abs(old) > sys.float_info.max else old / 2
+        holder[key] = random.choice((old + 1, old - 1, old * 2, -old, old * 10**6, half, str(old)))
     elif choice == 2 and isinstance(holder, dict):
         holder[random.choice(("text_config", "quantization_config", "rope_scaling", "layer_types", "num_experts"))] = (
             old
