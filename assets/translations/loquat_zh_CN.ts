@@ -2592,6 +2592,14 @@
         <translation>适配器 {0} 还修改了偏置，Loquat 无法合并。</translation>
     </message>
     <message>
+        <source>The adapter {0} chooses matrices by a pattern that Loquat does not read ({1}).</source>
+        <translation>适配器 {0} 用 Loquat 不支持的模式来选择矩阵（{1}）。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} counts only behind certain words, so it cannot be merged.</source>
+        <translation>适配器 {0} 只在特定文字之后起作用，因此无法合并。</translation>
+    </message>
+    <message>
         <source>The adapter {0} does not fit this model: {1}. Add it to that one.</source>
         <translation>适配器 {0} 不适合这个模型：{1}。请把它添加到对应的模型。</translation>
     </message>
@@ -2622,6 +2630,10 @@
     <message>
         <source>The adapter {0} of {1} cannot be read; switch it off, or remove it and add it again.</source>
         <translation>无法读取 {1} 的适配器 {0}；请关闭它，或删除后重新添加。</translation>
+    </message>
+    <message>
+        <source>The adapter {0} was trained on weights that were changed for it ({1}); get it converted to plain LoRA.</source>
+        <translation>适配器 {0} 是在为它修改过的权重上训练的（{1}）；请获取已转换为普通 LoRA 的版本。</translation>
     </message>
     <message>
         <source>The address holds a name or a password; please put the key into its own field.</source>
@@ -2750,6 +2762,10 @@
     <message>
         <source>The files of {0} are laid out in a way that Loquat does not know; get another.</source>
         <translation>{0} 的文件布局是 Loquat 不认识的；请获取其他模型。</translation>
+    </message>
+    <message>
+        <source>The folder {0} holds no model, but an adapter; add it to the model that it is for, with: loquat models adapter add MODEL FOLDER.</source>
+        <translation>文件夹 {0} 中是适配器，不是模型；请用此命令把它添加到对应的模型：loquat models adapter add MODEL FOLDER。</translation>
     </message>
     <message>
         <source>The folder {0} holds no {1}, so it is no adapter; give the one that does.</source>
@@ -3230,6 +3246,18 @@
     <message>
         <source>This model has weights too large to be compressed.</source>
         <translation>此模型的权重过大，无法压缩。</translation>
+    </message>
+    <message>
+        <source>This model is downloaded by pip, which this Python lacks; run python -m ensurepip, and try again.</source>
+        <translation>下载该模型需要 pip，而这个 Python 没有；请运行 python -m ensurepip，然后重试。</translation>
+    </message>
+    <message>
+        <source>torch, as the CPU kernels could not be compiled</source>
+        <translation>使用 torch，因为无法编译 CPU 内核</translation>
+    </message>
+    <message>
+        <source>without its draft model: there is no memory for both</source>
+        <translation>没有草稿模型：内存容纳不下两者</translation>
     </message>
     <message>
         <source>{0} is a download of {1} and takes up to {2} of disk, under the licence {3}</source>
@@ -4245,10 +4273,6 @@
         <source>{model}: {percent} % slower a token since {changes}</source>
         <translation>{model}：{changes}，此后每词元慢了 {percent} %</translation>
     </message>
-    <message>
-        <source>{rate} tok/s</source>
-        <translation>{rate} 词元/秒</translation>
-    </message>
 </context>
 <context>
     <name>import_dialog</name>
@@ -4552,6 +4576,10 @@
         <translation>没有回答</translation>
     </message>
     <message>
+        <source>Open a link</source>
+        <translation>打开链接</translation>
+    </message>
+    <message>
         <source>Previous version</source>
         <translation>上一版本</translation>
     </message>
@@ -4819,6 +4847,10 @@
     <message>
         <source>{languages} and others, {count} in all</source>
         <translation>{languages} 等共 {count} 种</translation>
+    </message>
+    <message>
+        <source>{sentence}.</source>
+        <translation>{sentence}。</translation>
     </message>
     <message>
         <source>{size} parameters</source>
@@ -5179,10 +5211,6 @@
         <translation>{format}（推荐）</translation>
     </message>
     <message>
-        <source>{rate} tok/s</source>
-        <translation>{rate} 词元/秒</translation>
-    </message>
-    <message>
         <source>{size} to download</source>
         <translation>下载 {size}</translation>
     </message>
@@ -5378,6 +5406,10 @@
     <message>
         <source>Stop</source>
         <translation>停止</translation>
+    </message>
+    <message>
+        <source>That is too long for this field. In the window it goes with a question as a file.</source>
+        <translation>这段文字太长，这里放不下。在主窗口中，它可以作为文件随问题一起发送。</translation>
     </message>
     <message>
         <source>Your question</source>
@@ -6635,10 +6667,6 @@ They stay on this machine.</source>
         <translation>{ms} 毫秒</translation>
     </message>
     <message>
-        <source>{rate} tok/s</source>
-        <translation>{rate} 词元/秒</translation>
-    </message>
-    <message>
         <source>{reused} reused, {computed} computed</source>
         <translation>复用 {reused}，计算 {computed}</translation>
     </message>
@@ -6766,6 +6794,10 @@ They stay on this machine.</source>
     <message>
         <source>{minutes} min {seconds} s</source>
         <translation>{minutes} 分 {seconds} 秒</translation>
+    </message>
+    <message>
+        <source>{rate} tok/s</source>
+        <translation>{rate} 词元/秒</translation>
     </message>
     <message>
         <source>{seconds} s</source>
