@@ -93,7 +93,7 @@ class CrashGuard(QObject):
         log.error("nobody caught this", exc_info=(kind, error, trace))
         # Frames without their values: those could hold the person's words.
         text = "".join(traceback.format_exception(kind, error, trace))
-        self._caught.emit(translate("crash", "Something went wrong inside Loquat."), text)
+        self._caught.emit(fault_sentence(), text)
 
     def _handle(self, sentence: str, trace: str) -> None:
         if self._handling:
@@ -110,6 +110,11 @@ class CrashGuard(QObject):
         except Exception:
             log.exception("saving after a fault failed")
             return False
+
+
+def fault_sentence() -> str:
+    """What the person is told first of any fault."""
+    return translate("crash", "Something went wrong inside Loquat.")
 
 
 def environment() -> str:

@@ -17,7 +17,7 @@ from app import collector, i18n, qt_platform
 from app.assistants import Assistants
 from app.chats import Chats
 from app.conductor import Conductor, Program
-from app.crash import CrashGuard, CrashReport
+from app.crash import CrashGuard, CrashReport, fault_sentence
 from app.cuda_offer import CudaOffer
 from app.declarations import REBUILDS, UPDATES_FROM
 from app.engine_bridge import EngineBridge, WorkerFactory
@@ -261,7 +261,7 @@ def run(
         return _refuse(app, sentence.format(folder=paths.data, reason=error.strerror))
     except Exception:  # a fault: nobody who starts the program from a menu would hear of it
         log.exception("a fault kept the window from coming")
-        return _refuse(app, translate("crash", "Something went wrong inside Loquat."), logs.file)
+        return _refuse(app, fault_sentence(), logs.file)
     finally:
         logs.stop()
 

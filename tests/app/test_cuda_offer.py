@@ -32,7 +32,7 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
     made = Commands(tmp_path / "commands")
     source = CudaSource("2.0", "3.11", ())
     monkeypatch.setattr(cuda_offer, "read_source", lambda: source)
-    monkeypatch.setattr(cuda_offer, "nvidia_driver", lambda: "580.1")
+    monkeypatch.setattr(cuda_offer, "nvidia_driver", lambda: True)
     monkeypatch.setattr(cuda_offer, "own_command", lambda: made.program)
     return made
 
@@ -101,6 +101,6 @@ def test_the_window_does_not_wait_for_a_child_that_is_given_up(
 def test_a_machine_without_such_a_gpu_is_not_asked(
     offer: CudaOffer, said: list[Notice], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cuda_offer, "nvidia_driver", lambda: "")
+    monkeypatch.setattr(cuda_offer, "nvidia_driver", lambda: False)
     offer.begin()
     assert said == []
