@@ -116,7 +116,7 @@ class Answer(QObject):
         self._unfinished = ""
         options = self._requests.options()
         conversation_id = self._requests.conversation.id
-        turn = Turn(conversation_id, self._branch.leaf_id or "", submitted_at, self._live.context_used)
+        turn = Turn(conversation_id, self._branch.leaf_id, submitted_at, self._live.context_used)
         if begun is not None:
             turn.begun, turn.reply_id = begun, begun.id
         self._turn = turn

@@ -73,8 +73,8 @@ class Branch:
         at = self.index(message_id)
         return () if at is None else tuple(self._messages[: at + 1])
 
-    def followed(self, message_id: str) -> bool:
-        """Whether anything follows a message, on any branch."""
+    def followed(self, message_id: str | None) -> bool:
+        """Whether anything follows a message, on any branch; None stands before the first one."""
         return self._tree.followed(message_id)
 
     def add(self, message: StoredMessage) -> None:

@@ -74,8 +74,8 @@ class MessageTree:
             at = self._messages[at].parent_id
         return True
 
-    def followed(self, message_id: str) -> bool:
-        """Whether anything follows a message, on any branch."""
+    def followed(self, message_id: str | None) -> bool:
+        """Whether anything follows a message, on any branch; None stands before the first one."""
         return bool(self._children.get(message_id))
 
     def remove(self, message_id: str) -> list[str]:

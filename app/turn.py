@@ -75,7 +75,7 @@ class Turn:
     """From Enter to the end of the reply.
 
     Attributes:
-        parent_id: The question that is answered.
+        parent_id: The question that is answered; None where an answer begins the chat, as in some that were imported.
         submitted_at: `time.perf_counter()` in seconds when the person pressed Enter.
         model: The name of the model that answers; known once the request is on its way.
         handle: Cancels the request; None while it waits for the model.
@@ -89,7 +89,7 @@ class Turn:
     """
 
     conversation_id: str
-    parent_id: str
+    parent_id: str | None
     submitted_at: float
     context_before: int | None = 0
     request_id: str = field(default_factory=new_id)

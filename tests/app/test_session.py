@@ -6,7 +6,7 @@ import time
 import pytest
 
 from app.draft import Draft
-from app.records import ChatOptions, StoredMessage
+from app.records import ChatOptions, Conversation, StoredMessage
 from app.turn import prompt_messages
 from engine.chat import Message
 from engine.errors import ContextFull, ServerFailed
@@ -317,6 +317,19 @@ def test_an_answer_is_made_again_beside_the_first_and_both_can_be_shown(qtbot, r
     again = ready_world()
     assert contents(again) == ["q", "first", "and?", "second"]
     assert numbers(again) == {"first": (1, 2)}
+
+
+def test_an_answer_that_begins_a_chat_is_made_again_and_kept(qtbot, ready_world):
+    world = ready_world(Reply(pieces=("Welcome.",)))
+    talk = Conversation(title="Imported")
+    world.store.add_tree(talk, [greeting := StoredMessage(talk.id, "assistant", "Hello!")])
+    assert world.store.flush()
+    world.chats.reread()
+    world.chats.open(talk.id)
+    assert world.session.regenerate(greeting.id)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert [m.content for m in stored(world)] == contents(world) == ["Welcome."]
+    assert numbers(world) == {"Welcome.": (2, 2)}
 
 
 def test_a_question_is_edited_and_what_was_said_before_stays(qtbot, ready_world):
