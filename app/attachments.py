@@ -224,8 +224,9 @@ class AttachmentReader(QObject):
 
     def cancel(self, number: int) -> None:
         """Do not tell this outcome; the thread ends when the disk answers."""
-        if number in self._deliveries:
-            self._deliveries.pop(number).arrived.disconnect(self._arrived)
+        delivery = self._deliveries.pop(number, None)
+        if delivery is not None:  # nobody else may hold it any more: the thread may be over, its outcome on the way
+            delivery.arrived.disconnect(self._arrived)
 
     def _arrived(self, number: int, outcome: Outcome) -> None:
         if self._deliveries.pop(number, None) is not None:

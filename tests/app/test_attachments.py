@@ -188,3 +188,17 @@ def test_a_cancelled_file_is_not_told_and_a_reader_that_is_gone_harms_nobody(qtb
     qtbot.waitUntil(lambda: bool(told))
     qtbot.wait(50)
     assert told == ["wanted"]
+
+
+def test_a_file_that_has_just_been_read_can_be_cancelled(qtbot: Any, tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    reader = AttachmentReader(read_file=lambda path: Refused(path.name))
+    told: list[object] = []
+    reader.done.connect(lambda _number, outcome: told.append(outcome.sentence))
+    number = reader.start(tmp_path / "unwanted")
+    for thread in set(threading.enumerate()) - before:
+        thread.join()
+    reader.cancel(number)
+    reader.start(tmp_path / "wanted")
+    qtbot.waitUntil(lambda: bool(told))
+    assert told == ["wanted"]
