@@ -187,10 +187,10 @@ class Desktop:
         self.cuda.close()
         self.presence.close()
         self.conductor.transfers.close()
-        self.conductor.inspection.close()
         self.shelf.close()
         self.first_model.close()
         self.chats.shutdown()
+        self.conductor.inspection.close()  # which draws, and reads, what the end of an answer changes
         self.servers.close()
         self.serving.close()
         ended = self.bridge.close()

@@ -268,6 +268,23 @@ def test_closing_the_window_in_mid_reply_loses_nothing(qtbot, make_desktop):
     assert again.window.size().toTuple() == (700, 600)
 
 
+def test_an_answer_that_ends_with_the_program_leaves_nothing_to_be_read(qtbot, make_desktop):
+    desktop = make_desktop(Reply(pieces=("One.",)), Reply(pieces=("Two.",), gate=threading.Semaphore(0)))
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    session = desktop.chats.current
+    session.send("Why?")
+    qtbot.waitUntil(lambda: not session.busy)
+    desktop.window.show_inspector(True)
+    desktop.window.inspector.show_page("history")
+    assert session.regenerate(session.messages()[-1].id)
+    log = desktop.conductor.inspection._log
+    desktop.window.close()
+    with qtbot.waitSignal(session.thread_changed):  # the first answer is shown again
+        assert desktop.close()
+    assert log._latest is None
+
+
 @pytest.mark.expects_log("settings could not be read")
 @pytest.mark.expects_log("the database is damaged")
 def test_what_was_put_aside_at_the_start_is_told_in_the_window(qtbot, make_desktop, loquat_home):
