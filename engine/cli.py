@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import io
 import os
 import sys
 from collections.abc import Sequence
@@ -30,9 +29,6 @@ ERROR_EXIT = 2
 
 def main(argv: Sequence[str]) -> int:
     """Run a command; its first word is one of COMMANDS. Returns the exit code, 2 after an error."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A file or pipe on Windows has few characters: another one is a question mark there, and no end of the command.
-        sys.stdout.reconfigure(errors="replace")
     try:
         return _dispatch(argv[0], list(argv[1:]))
     except EngineError as error:
