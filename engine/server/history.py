@@ -12,7 +12,7 @@ import dataclasses
 import hashlib
 import json
 import uuid
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -55,7 +55,7 @@ class History:
     def __init__(self) -> None:
         self._replies: OrderedDict[bytes, _Reply] = OrderedDict()
         self._heads: OrderedDict[str, bytes] = OrderedDict()  # conversation -> digest with its newest reply
-        self._used: set[str] = set()
+        self._used: Counter[str] = Counter()  # a client may go on before its last answer is wholly let go
 
     def place(self, messages: Sequence[Message], tools: str = "") -> Place:
         """Where a request with these messages goes on."""
@@ -91,11 +91,11 @@ class History:
     @contextlib.contextmanager
     def in_use(self, conversation_id: str) -> Iterator[None]:
         """While a conversation is answered, or waits for that, it is not outdated."""
-        self._used.add(conversation_id)
+        self._used[conversation_id] += 1
         try:
             yield
         finally:
-            self._used.discard(conversation_id)
+            self._used -= Counter((conversation_id,))  # which drops what is at nought
 
     def outdated(self) -> list[str]:
         """Conversations that were not gone on with for longest, to be forgotten: there are too many."""

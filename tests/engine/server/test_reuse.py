@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from engine.server.history import _CONVERSATIONS, _REPLIES, History, Message
@@ -103,6 +104,17 @@ def test_the_table_and_the_conversations_are_bounded():
     newest = history.place([Message("user", str(_REPLIES + 49)), Message("assistant", "a"), Message("user", "?")])
     assert newest.messages[1].token_ids == (_REPLIES + 49,)
     assert newest.conversation_id not in outdated
+
+
+def test_a_conversation_that_two_requests_use_is_used_until_both_have_ended():
+    history = History()
+    oldest, *_ = [history.begin() for _ in range(_CONVERSATIONS + 1)]
+    with contextlib.ExitStack() as later:
+        with history.in_use(oldest):
+            later.enter_context(history.in_use(oldest))
+        assert oldest not in history.outdated()
+    history.begin()
+    assert history.outdated() == [oldest]
 
 
 def test_a_conversation_is_served_to_one_request_at_a_time():
