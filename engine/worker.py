@@ -126,7 +126,8 @@ class Worker:
     def remove_model(self, name: str) -> RequestHandle:
         """Delete a model from the disk, and before that give its memory back if it is loaded; then `ModelsListed`."""
         handle = self._handle("remove")
-        loaded = self.info is not None and self.info.name == name
+        info = self.info  # read once: the other thread may take it away meanwhile
+        loaded = info is not None and info.name == name
         return self._put(handle, lambda: self._remove(handle, name), between=not loaded)
 
     def check(self, messages: Sequence[Message], started_on: str = "") -> RequestHandle:
