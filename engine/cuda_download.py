@@ -73,7 +73,7 @@ def remove(paths: Paths) -> None:
     target = pack_folder(paths)
     with os_errors("remove torch for NVIDIA GPUs", paths.data):
         (target / COMPLETE).unlink(missing_ok=True)  # first: a folder that is half deleted is none
-        for folder in (target, target.with_name(f"{target.name}-downloads")):
+        for folder in (target, target.with_name(f"{target.name}-downloads"), _unfinished(target)):
             if folder.exists():
                 shutil.rmtree(folder)
 
@@ -150,7 +150,7 @@ def _unpack(
     source: CudaSource, files: Sequence[Path], target: Path, handle: RequestHandle
 ) -> Generator[Step, None, None]:
     """All wheels into a folder beside the target, which then takes its place."""
-    fresh = target.with_name(f"{target.name}-unfinished")
+    fresh = _unfinished(target)
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
     for wheel in files:
@@ -166,6 +166,11 @@ def _unpack(
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
     (target / COMPLETE).write_text(json.dumps(about, indent=2), encoding="utf-8")
+
+
+def _unfinished(target: Path) -> Path:
+    """Where the wheels are unpacked; gigabytes stay there where that was broken off."""
+    return target.with_name(f"{target.name}-unfinished")
 
 
 def _opened(wheel: Path) -> zipfile.ZipFile:

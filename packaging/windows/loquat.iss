@@ -67,8 +67,10 @@ Type: files; Name: "{app}\cuda.json"
 ; goes with the program, from the usual data folder and from the portable one.
 Type: filesandordirs; Name: "{localappdata}\loquat\torch-cuda"
 Type: filesandordirs; Name: "{localappdata}\loquat\torch-cuda-downloads"
+Type: filesandordirs; Name: "{localappdata}\loquat\torch-cuda-unfinished"
 Type: filesandordirs; Name: "{app}\loquat-data\data\torch-cuda"
 Type: filesandordirs; Name: "{app}\loquat-data\data\torch-cuda-downloads"
+Type: filesandordirs; Name: "{app}\loquat-data\data\torch-cuda-unfinished"
 
 [Files]
 Source: "{#Program}\*"; DestDir: "{app}"; Flags: ignoreversion recursesubdirs createallsubdirs

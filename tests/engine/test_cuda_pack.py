@@ -91,6 +91,7 @@ def test_it_is_fetched_checked_unpacked_and_taken(
     monkeypatch.setattr(sys, "path", list(sys.path))
     assert take(loquat_home)
     assert sys.path[0] == str(cuda_pack.pack_folder(loquat_home))
+    (loquat_home.data / "torch-cuda-unfinished" / "torch").mkdir(parents=True)  # of an update that was broken off
     remove(loquat_home)
     assert unpacked_version(loquat_home) == ""
     assert list(loquat_home.data.iterdir()) == []

@@ -49,7 +49,8 @@ def test_the_setup_program_takes_back_what_the_program_fetched_of_itself(tmp_pat
     folder = pack_folder(Paths(tmp_path, tmp_path, tmp_path, tmp_path)).name
     deleted = set(re.findall(r'^Type: filesandordirs; Name: "(\{\w+\}\\loquat.*)"$', script, re.MULTILINE))
     homes = (r"{localappdata}\loquat", rf"{{app}}\{PORTABLE}\data")
-    assert deleted == {rf"{home}\{name}" for home in homes for name in (folder, f"{folder}-downloads")}
+    names = (folder, f"{folder}-downloads", f"{folder}-unfinished")
+    assert deleted == {rf"{home}\{name}" for home in homes for name in names}
     for home in homes:
         assert f'"{home}"' not in script, "chats stay"
 
