@@ -52,6 +52,7 @@ class CudaOffer(QObject):
     def _fetch(self) -> None:
         if self._job is not None:
             return
+        self._told = -1
         self._job = job = ModelJob(own_command(), ["cuda", "install", "--json"], parent=self)
         job.progressed.connect(self._progressed)
         job.done.connect(self._done)

@@ -73,14 +73,16 @@ def test_nothing_is_fetched_until_the_person_says_so(
 def test_what_fails_is_said_and_can_be_tried_again(
     offer: CudaOffer, commands: Commands, said: list[Notice], qtbot: Any
 ) -> None:
-    commands.say("install", {"event": "failed", "kind": "network", "sentence": "There is no network."}, {"exit": 2})
+    failed = {"event": "failed", "kind": "network", "sentence": "There is no network."}
+    commands.say("install", FAR, failed, {"exit": 2})
     offer.begin()
     press(said[0])
-    qtbot.waitUntil(lambda: len(said) == 2)
-    assert (said[1].sentence, said[1].action_label) == ("There is no network.", "Try again")
-    commands.say("install", {"event": "done"})
-    press(said[1])
     qtbot.waitUntil(lambda: len(said) == 3)
+    assert (said[2].sentence, said[2].action_label) == ("There is no network.", "Try again")
+    commands.say("install", FAR, {"event": "done"})
+    press(said[2])
+    qtbot.waitUntil(lambda: len(said) == 5)
+    assert (said[3].sentence, said[3].action_label) == ("Fetching: 50 %", "Cancel"), "where it stopped, it goes on"
 
 
 def test_the_window_does_not_wait_for_a_child_that_is_given_up(
