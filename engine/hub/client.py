@@ -21,14 +21,14 @@ import httpx2
 from huggingface_hub import hf_hub_url
 
 from engine.chat import RequestHandle
+from engine.hub.address import named_hub, told
 from engine.hub.described import described, found, is_chat_model, repository
-from engine.hub.failures import connection_trouble, no_hub, refused, told
+from engine.hub.failures import connection_trouble, no_hub, refused
 from engine.hub.patience import Patience, Tries, Trouble
 from engine.hub.token import Tokens
 from engine.hub.values import Found, HubFailure, HubFile, Reference, Repository
 from engine.models.progress import Step
 
-PUBLIC: Final = "https://huggingface.co"
 _HTTP: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _ANSWER_MOST: Final = 100_000_000  # bytes of a description; a repository of 10,000 files takes 5 MB
@@ -75,7 +75,7 @@ class Hub:
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self.patience = patience or Patience()
-        self._base = _endpoint(environment.get("HF_ENDPOINT", "").strip() or PUBLIC)
+        self._base = _endpoint(named_hub(environment))
         self.endpoint = told(self._base)
         self._tokens = tokens or Tokens(environment=environment)
         self._token = self._tokens.given() if self._is_private_line() else ""
@@ -251,12 +251,12 @@ def _start(response: httpx2.Response, start: int, nbytes: int) -> int:
 
 
 def _endpoint(address: str) -> str:
-    """Where a hub answers, without a slash behind it."""
+    """Where a hub answers, if that can be one."""
     if not _HTTP.match(address):
         raise HubFailure(
             "network", "HF_ENDPOINT is no http address; let it begin with https://, or remove it from the environment."
         )
-    return address.rstrip("/")
+    return address
 
 
 def _strong(response: httpx2.Response) -> str:

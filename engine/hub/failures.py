@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import httpx2
 from huggingface_hub.utils._http import parse_ratelimit_headers
 
+from engine.hub.address import told
 from engine.hub.patience import Trouble
 from engine.hub.values import HubFailure, Reference
 
@@ -116,13 +117,6 @@ def host(endpoint: str) -> str:
         return urlsplit(endpoint).netloc.rpartition("@")[2] or endpoint
     except ValueError:
         return endpoint
-
-
-def told(address: str) -> str:
-    """An address without the name and password that it may hold, which nobody else is to read."""
-    scheme, between, rest = address.partition("://")
-    place, slash, path = rest.partition("/")
-    return scheme + between + place.rpartition("@")[2] + slash + path
 
 
 def _missing(endpoint: str, wanted: Reference, code: str, detail: str) -> HubFailure:

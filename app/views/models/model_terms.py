@@ -15,6 +15,7 @@ from app.views.controls import Label, QuietButton, make_line, unmarked
 from app.views.dialogs import make_button
 from app.views.models import model_words
 from app.views.models.model_facts import Thing
+from engine.hub.address import named_hub, told
 
 _INDENT: Final = 20  # as far as the words of a radio button
 _ASKS_FOR_TOKEN: Final = ("gated", "token")
@@ -22,7 +23,7 @@ _ASKS_FOR_TOKEN: Final = ("gated", "token")
 
 def hub_page(of: str) -> str:
     """The address of a page of the hub, or of the mirror that is asked in its place."""
-    return f"{os.environ.get('HF_ENDPOINT', '').strip().rstrip('/') or 'https://huggingface.co'}/{of}"
+    return f"{told(named_hub(os.environ))}/{of}"
 
 
 class FormatChoice(QWidget):
