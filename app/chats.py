@@ -267,7 +267,7 @@ class Chats(QObject):
         asking = session or self._current
         if self.model.phase in ("none", "failed"):
             self._loader.again()
-        if asking is not None:
+        if asking is not None and self.holds(asking):  # else it was deleted since its notice came
             self.open(asking.conversation.id)
             asking.retry()
 

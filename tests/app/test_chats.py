@@ -252,6 +252,21 @@ def test_a_failure_in_a_chat_that_is_not_on_view_names_it(qtbot, ready_world):
     finish(qtbot, world)
 
 
+@pytest.mark.parametrize("purged", [False, True])
+def test_a_question_whose_chat_was_deleted_is_not_asked_again(qtbot, ready_world, purged):
+    world = ready_world(Reply(pieces=("half",), error=EngineError("It broke.")))
+    world.session.send("q")
+    qtbot.waitUntil(lambda: bool(world.notices))
+    again, asked = world.notices[0].action, world.session
+    world.chats.delete(asked.conversation.id)
+    if purged:
+        with qtbot.waitSignal(asked.destroyed):
+            world.chats._trash.empty()
+    again()
+    assert len(world.worker.requests) == 1
+    assert world.session is not asked
+
+
 def test_a_bug_in_the_engine_is_told_as_one(qtbot, ready_world):
     error = EngineError("Something went wrong.", "Traceback ...")
     world = ready_world(Reply(pieces=("half",), error=error, bug=True))
