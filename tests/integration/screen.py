@@ -19,6 +19,7 @@ from engine.paths import OVERRIDE, Paths
 ROOT = Path(__file__).parent.parent.parent
 TOOLS = ("Xvfb", "openbox", "xdotool", "import")
 POLL_S = 0.05
+DOUBLE_CLICK_S = 0.5  # more than the 0.4 s within which Qt takes two clicks for one
 
 
 def missing_tools() -> list[str]:
@@ -59,6 +60,7 @@ class Screen:
 
     def __init__(self, logs: Path, size: str = "1440x900") -> None:
         logs.mkdir(parents=True, exist_ok=True)
+        self._clicked = 0.0
         self._log = (logs / "screen.log").open("wb")
         read, write = os.pipe()
         command = ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp", "-noreset"]
@@ -98,14 +100,17 @@ class Screen:
 
     def point_at(self, x: int, y: int) -> None:
         """Move the mouse there, and wait until it is."""
-        done = self.tool("xdotool", "mousemove", "--sync", str(x), str(y))
+        # From beside it: --sync waits for the mouse to move, for 15 s where it stands there already.
+        done = self.tool("xdotool", "mousemove", str(x + 1), str(y), "mousemove", "--sync", str(x), str(y))
         assert done.returncode == 0, done.stderr
 
     def click(self, x: int, y: int, times: int = 1, button: int = 1) -> None:
-        """Move the mouse there and press a button of it."""
+        """Move the mouse there and press a button of it, later than would make the click before a double one."""
         self.point_at(x, y)
+        time.sleep(max(0.0, self._clicked + DOUBLE_CLICK_S - time.monotonic()))
         done = self.tool("xdotool", "click", "--repeat", str(times), "--delay", "60", str(button))
         assert done.returncode == 0, done.stderr
+        self._clicked = time.monotonic()
 
     def picture(self, path: Path, window: str = "root") -> Path:
         """Save what is on the screen, or in one window, as a PNG."""
