@@ -312,6 +312,7 @@ def _run_first(
     instance.activated.connect(lambda later: _activate(desktop, later))
     signals = TerminalSignals()
     signals.asked_to_quit.connect(desktop.quit)
+    collecting = collector.Collector()
     guard.install()
     try:
         desktop.show(options.model, options.new)
@@ -324,6 +325,7 @@ def _run_first(
         ended = desktop.close()
         guard.uninstall()
         signals.close()
+        collecting.close()
     if not ended:
         # A step of the worker that cannot be interrupted, such as an import, must not hold up the end; all is saved.
         log.info("the engine did not end in time")

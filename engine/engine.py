@@ -103,7 +103,8 @@ class Engine:
         if self._model is not None:
             self._close(self._model)
             self._model = None
-            gc.collect()  # parts of a model of transformers know one another
+            if gc.isenabled():  # the window collects by itself, in its own thread
+                gc.collect()  # parts of a model of transformers know one another
             release_memory()
 
     def _close(self, model: LoadedModel) -> None:

@@ -131,7 +131,8 @@ def _load_on(
     placed = _placed_beside(draft, entry, choice, config)  # before anything of the model is in memory
     if placed is None:
         draft = no_room()
-        gc.collect()
+        if gc.isenabled():  # the window collects by itself, in its own thread
+            gc.collect()
         release_memory()
         placed = place(entry, choice, config)
     choice, plan = placed.choice, placed.plan
