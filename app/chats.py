@@ -198,8 +198,10 @@ class Chats(QObject):
         return self._make_session(Conversation(), MessageTree(), stored=False)
 
     def holds(self, session: Session) -> bool:
-        """Whether a session's conversation is in the list or the archive still, or is one that has not begun."""
-        return not session.stored or self.library.get(session.conversation.id) is not None
+        """Whether a session is in use, and its conversation in the list or the archive, or one that has not begun."""
+        conversation_id = session.conversation.id
+        used = self._sessions.get(conversation_id) is session  # not one that was deleted, and imported again since
+        return used and (not session.stored or self.library.get(conversation_id) is not None)
 
     def fork(self, message_id: str) -> Conversation | None:
         """Copy the current chat up to a message into a chat of its own, and show that; None if it cannot be."""

@@ -252,16 +252,20 @@ def test_a_failure_in_a_chat_that_is_not_on_view_names_it(qtbot, ready_world):
     finish(qtbot, world)
 
 
-@pytest.mark.parametrize("purged", [False, True])
-def test_a_question_whose_chat_was_deleted_is_not_asked_again(qtbot, ready_world, purged):
+@pytest.mark.parametrize("how", ["deleted", "purged", "imported again"])
+def test_a_question_whose_chat_was_deleted_is_not_asked_again(qtbot, ready_world, how):
     world = ready_world(Reply(pieces=("half",), error=EngineError("It broke.")))
     world.session.send("q")
     qtbot.waitUntil(lambda: bool(world.notices))
     again, asked = world.notices[0].action, world.session
     world.chats.delete(asked.conversation.id)
-    if purged:
+    if how != "deleted":
         with qtbot.waitSignal(asked.destroyed):
             world.chats._trash.empty()
+    if how == "imported again":
+        world.store.add_conversation(asked.conversation)
+        assert world.store.flush()
+        world.chats.reread()
     again()
     assert len(world.worker.requests) == 1
     assert world.session is not asked
