@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -28,6 +28,7 @@ from app.views.status_bar import StatusBar
 NARROW: Final = 760  # below this width the sidebar lies over the conversation
 WIDE: Final = 1100  # from this width on there is room for the inspector beside it, drawn for text of 100 %
 SIZE: Final = (1200, 820)
+_FRAME: Final = QSize(16, 40)  # what a window manager may put around it, which is not known before it is shown
 
 
 class MainWindow(QWidget):
@@ -173,9 +174,23 @@ class MainWindow(QWidget):
         return self.saveGeometry().toBase64().toStdString()
 
     def restore_geometry(self, kept: str) -> None:
-        """Take the size and place that were kept."""
-        if kept:
-            self.restoreGeometry(QByteArray.fromBase64(kept.encode()))
+        """Take the size and place that were kept; what has no room on the screen is made smaller, and put on it."""
+        restored = bool(kept) and self.restoreGeometry(QByteArray.fromBase64(kept.encode()))
+        if not self.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen):
+            self._fit_screen(restored)
+
+    def _fit_screen(self, restored: bool) -> None:
+        free = self.screen().availableGeometry()
+        size = self.size().boundedTo(free.size() - _FRAME)
+        if size == self.size():
+            return  # where a place that was kept is out of reach, Qt has moved it
+        place = QRect(self.pos(), size + _FRAME)
+        if not restored:
+            place.moveCenter(free.center())
+        place.moveRight(min(place.right(), free.right()))
+        place.moveBottom(min(place.bottom(), free.bottom()))
+        self.resize(size)
+        self.move(place.topLeft())
 
     def showEvent(self, event: QEvent) -> None:
         self.setUpdatesEnabled(True)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QGuiApplication
 
 from app.theme import Theme
-from app.views.main_window import MainWindow
+from app.views.main_window import SIZE, MainWindow
 
 
 def opened(qtbot: Any, theme: Theme, kept: str) -> MainWindow:
@@ -45,3 +45,11 @@ def test_nonsense_that_was_kept_opens_it_as_new(qtbot: Any, theme: Theme) -> Non
     window = opened(qtbot, theme, "bm90IGEgZ2VvbWV0cnk=")
     assert window.isVisible()
     assert window.size() == opened(qtbot, theme, "").size()
+
+
+def test_it_is_not_larger_than_the_screen(qtbot: Any, theme: Theme) -> None:
+    there = QGuiApplication.primaryScreen().availableGeometry()
+    assert there.width() < SIZE[0], "the screen of the tests shows what a small one does"
+    assert there.contains(opened(qtbot, theme, "").frameGeometry())
+    kept = left_at(qtbot, theme, QRect(0, 0, *SIZE))
+    assert there.contains(opened(qtbot, theme, kept).frameGeometry())
