@@ -131,7 +131,7 @@ class Desktop:
         """Make the window in the language, the sizes and the font of now; what is written in it stays."""
         before, inspected = self.window, self.window.inspector_shown
         edits, composes = before.chat.open_edits(), before.composer.editor is before.focusWidget()
-        place = self.conductor.dialogs.settings_place()
+        read, place = before.chat.place(), self.conductor.dialogs.settings_place()
         self.settings.set("window_geometry", before.geometry_to_keep())
         self.conductor.transfers.close()
         self.conductor.inspection.close()
@@ -140,6 +140,7 @@ class Desktop:
         if before.isVisible():
             self.window.show()
         self.window.show_inspector(inspected)
+        self.window.chat.resume_place(read)
         self.window.chat.resume_edits(edits)
         if composes:
             self.window.composer.focus_editor()

@@ -62,6 +62,8 @@ class Dialogs(QObject):
         self._shown_settings.reload_requested.connect(self._chats.reload_model)
         self._refresh()
         self._shown_settings.finished.connect(self._settings_closed)
+        if place is not None:
+            self._shown_settings.resume_geometry(place)
         self._shown_settings.open()
         if place is not None:
             self._shown_settings.show_place(place)

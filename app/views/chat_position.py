@@ -57,6 +57,17 @@ class ChatPosition(QObject):
         """Stay at the end from the next change on."""
         self._following = True
 
+    @property
+    def place(self) -> Anchor | None:
+        """What is at the top of the view; None while the end is followed."""
+        return None if self._following else self._seen_first()
+
+    def go_on(self, place: Anchor) -> None:
+        """Have this at the top, as it was in another view of the same conversation."""
+        self._anchor, self._following = place, False
+        self.arrange()
+        self.settle()
+
     def stay(self) -> None:
         """Keep what is at the top now where it is, also at the end, until `settle`."""
         self._anchor = self._seen_first()

@@ -14,7 +14,7 @@ from app.i18n import translate
 from app.live import DraftCost, LiveTurn, ModelState
 from app.records import StoredMessage, Version
 from app.theme import Theme
-from app.views.chat_column import ChatColumn
+from app.views.chat_column import Anchor, ChatColumn
 from app.views.chat_find import ChatFind, Match
 from app.views.chat_position import ChatPosition
 from app.views.chat_selection import ChatSelection
@@ -228,6 +228,15 @@ class ChatView(QScrollArea):
             last.show_live(live)
         if self._column.waiting.isHidden() == self._waits():
             self._position.arrange()
+
+    def place(self) -> Anchor | None:
+        """Where the reader is; None at the end, which comes with another view by itself."""
+        return self._position.place
+
+    def resume_place(self, place: Anchor | None) -> None:
+        """Go on reading where another view of the same conversation had come to."""
+        if place is not None:
+            self._position.go_on(place)
 
     def open_edits(self) -> dict[str, Draft]:
         """What stands in the questions that are being asked in other words, by message id."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -35,10 +35,12 @@ class Place:
     """Where a person is in the settings, so that another dialog can go on there.
 
     Attributes:
+        geometry: Of the dialog, its place that of its frame.
         scroll: Of the page, in pixels.
         setting: The name of the setting that has the keyboard; "" where none has.
     """
 
+    geometry: QRect
     search: str
     scroll: int
     setting: str
@@ -123,7 +125,12 @@ class SettingsDialog(QDialog):
     def place(self) -> Place:
         """Where the person is."""
         at = next((row.setting.name for row in self._rows if row.isAncestorOf(self.focusWidget() or self)), "")
-        return Place(self._search.text(), self._area.verticalScrollBar().value(), at)
+        return Place(QRect(self.pos(), self.size()), self._search.text(), self._area.verticalScrollBar().value(), at)
+
+    def resume_geometry(self, place: Place) -> None:
+        """Lie where the other dialog lay; call it before this one is shown."""
+        self.resize(place.geometry.size())
+        self.move(place.geometry.topLeft())
 
     def show_place(self, place: Place) -> None:
         """Go to where the person was in another dialog; call it when this one is shown."""

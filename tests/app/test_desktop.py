@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QRect
 from PySide6.QtWidgets import QApplication
 
 from app import migrations
@@ -24,6 +24,7 @@ from app.records import Attachment
 from app.single_instance import SingleInstance
 from app.store import Store
 from app.views.dialogs import LinkDialog
+from app.views.settings_dialog import SettingsDialog
 from engine.errors import EngineError
 from engine.explain.version import program_version
 from engine.models.bundled import OVERRIDE
@@ -366,6 +367,26 @@ def test_another_language_is_spoken_at_once_and_what_is_written_stays(qtbot, mak
     desktop.settings.set("text_size", "120")
     desktop.settings.set("language", "en")
     qtbot.waitUntil(lambda: desktop.window.sidebar.search_field.placeholderText() == "Search all chats")
+
+
+@pytest.mark.parametrize(("name", "value"), [("density", "compact"), ("language", "zh_CN"), ("text_size", "120")])
+def test_what_is_read_stays_and_so_do_the_settings_when_the_window_is_made_anew(qtbot, make_desktop, name, value):
+    desktop = make_desktop(Reply(tuple(f"Paragraph {number} of the answer.\n\n" for number in range(60))))
+    desktop.show()
+    qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+    desktop.chats.current.send("A long answer, please")
+    qtbot.waitUntil(lambda: not desktop.chats.current.busy)
+    before, bar = desktop.window, desktop.window.chat.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 900)
+    bar.setValue(500)
+    read = before.chat.place()
+    desktop.conductor.dialogs.show_settings()
+    dialog = before.findChild(SettingsDialog)
+    dialog.setGeometry(90, 60, 500, 480)
+    desktop.settings.set(name, value)
+    qtbot.waitUntil(lambda: desktop.window is not before)
+    assert desktop.window.chat.place() == read
+    assert desktop.window.findChild(SettingsDialog).geometry() == QRect(90, 60, 500, 480)
 
 
 def test_an_open_edit_goes_on_in_a_window_that_is_made_anew(qtbot, make_desktop):
