@@ -115,7 +115,7 @@ class _Job:
         self._read = partial(read_lines, source, params, model)
         self._output = output
         self._open: dict[int, Line] = {}
-        self._began = self._said = time.monotonic()
+        self._began = self._said = time.perf_counter()
         self._tokens = 0
         self._done = 0
         self.total = self.left = 0
@@ -139,8 +139,6 @@ class _Job:
         """Answer what is left."""
         for answer in engine(self._prompts(answers)):
             line = self._open.pop(answer.index)
-            if not self._done:
-                self._began = time.monotonic()  # loading is not what is measured
             answers.add(line, answer)
             self._count(line, answer)
 
@@ -150,6 +148,7 @@ class _Job:
         print(f"{self.total:,} prompts are in {self._output}{failed}.", file=sys.stderr, flush=True)
 
     def _prompts(self, answers: AnswerFile) -> Iterator[Prompt]:
+        self._began = time.perf_counter()  # whoever asks for the first one has loaded, which is not what is measured
         for line in self._read():
             if line.request is not None and not answers.holds(line):
                 self._open[line.number] = line
@@ -160,14 +159,14 @@ class _Job:
             print(f"Line {line.number} has no answer: {answer.error}", file=sys.stderr, flush=True)
         self._done += 1
         self._tokens += answer.completion_tokens or 0
-        now = time.monotonic()
+        now = time.perf_counter()
         if now - self._said >= _EVERY_S or self._done == self.left:
             self._said = now
             self._say(now - self._began)
 
     def _say(self, seconds: float) -> None:
         line = f"{self._done:,} of {self.left:,}"
-        if seconds > 0 and self._done > 1:
+        if seconds > 0:
             left_s = seconds * (self.left - self._done) / self._done
             line += f", {self._tokens / seconds:,.0f} tokens/s, about {left_s:,.0f} s left"
         end = "\r" if os.isatty(sys.stderr.fileno()) and self._done < self.left else "\n"
