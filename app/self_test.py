@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
         report = {"ok": True, "loquat": program_version(), "seconds": _rounded(time.monotonic() - began), **found}
     except (EngineError, OSError) as error:
         report = {"ok": False, "loquat": program_version(), **_failure(error)}
-    line = json.dumps(report, ensure_ascii=False)
+    line = json.dumps(report)
     if options.self_test_output is not None:
         options.self_test_output.write_text(line + "\n", encoding="utf-8")
     print(line, flush=True)

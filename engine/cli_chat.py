@@ -6,10 +6,12 @@ import argparse
 import dataclasses
 import datetime
 import json
+import logging
 import queue
 import sys
+import threading
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Self
 
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.cli_args import sampling, within_bounds
@@ -101,13 +103,12 @@ class _Terminal:
 
     def load(self, name: str | None) -> ModelInfo:
         """Load a model, its progress on standard error."""
-        progress = _ProgressLine()
-        for event in self._until_done(self._worker.load(name)):
-            if isinstance(event, LoadProgress):
-                progress.show(event)
-            if isinstance(event, Loaded):
-                progress.clear()
-                return event.info
+        with _ProgressLine() as progress:
+            for event in self._until_done(self._worker.load(name)):
+                if isinstance(event, LoadProgress):
+                    progress.show(event)
+                if isinstance(event, Loaded):
+                    return event.info
         raise AssertionError("a load ends with Loaded or Failed")
 
     def answer(self, request: ChatRequest) -> Iterator[Event]:
@@ -179,7 +180,8 @@ class _Chat:
 
     def _finish(self, event: Finished) -> None:
         self._messages.append(Message("assistant", event.text, event.token_ids))
-        print(json.dumps(turn_record(event, self._info), ensure_ascii=False) if self._json else "", flush=True)
+        # In ASCII, which every encoding of a pipe can take.
+        print(json.dumps(turn_record(event, self._info)) if self._json else "", flush=True)
 
 
 def turn_record(event: Finished, info: ModelInfo) -> dict[str, object]:
@@ -196,27 +198,50 @@ def turn_record(event: Finished, info: ModelInfo) -> dict[str, object]:
     }
 
 
-class _ProgressLine:
-    """One line on standard error that is written over while a model gets ready; whole lines where nobody watches."""
+class _ProgressLine(logging.Handler):
+    """One line on standard error that is written over while a model gets ready; whole lines where nobody watches.
+
+    What is logged meanwhile, from any thread, stands on lines of its own.
+    """
 
     def __init__(self) -> None:
+        super().__init__(logging.WARNING)
         self._live = sys.stderr.isatty()
         self._stage = ""
         self._width = 0
+        self._writing = threading.Lock()
+
+    def __enter__(self) -> Self:
+        """Take what is logged."""
+        logging.getLogger().addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wipe the line, whatever comes next."""
+        logging.getLogger().removeHandler(self)
+        with self._writing:
+            self._clear()
 
     def show(self, progress: LoadProgress) -> None:
         """Show a step; without a terminal only the first of each stage."""
         line = progress.sentence
         if progress.total:
             line = f"{line} {100 * progress.done // progress.total} %"
-        if self._live:
-            print("\r" + line.ljust(self._width), end="", file=sys.stderr, flush=True)
-            self._width = len(line)
-        elif progress.stage != self._stage:
-            print(progress.sentence, file=sys.stderr, flush=True)
-        self._stage = progress.stage
+        with self._writing:
+            if self._live:
+                print("\r" + line.ljust(self._width), end="", file=sys.stderr, flush=True)
+                self._width = len(line)
+            elif progress.stage != self._stage:
+                print(progress.sentence, file=sys.stderr, flush=True)
+            self._stage = progress.stage
 
-    def clear(self) -> None:
-        """Wipe the line."""
-        if self._live:
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say what is logged; the next step begins the line anew."""
+        with self._writing:
+            self._clear()
+            print(self.format(record), file=sys.stderr, flush=True)
+
+    def _clear(self) -> None:
+        if self._live and self._width:
             print("\r" + " " * self._width + "\r", end="", file=sys.stderr, flush=True)
+            self._width = 0

@@ -140,7 +140,7 @@ def _json(found: Explained) -> str:
         "profile": dataclasses.asdict(found.profile) if found.profile else None,
         "comparison": dataclasses.asdict(found.comparison) if found.comparison else None,
     }
-    return json.dumps(whole_report, ensure_ascii=False, indent=2)
+    return json.dumps(whole_report, indent=2)  # in ASCII, which every encoding of a pipe can take
 
 
 def _turn(trace: TurnTrace, profile: MachineProfile | None) -> dict[str, object]:

@@ -70,7 +70,7 @@ def as_json(parts: tuple[Part, ...]) -> str:
         for finding in part.findings
     ]
     whole = {"well": is_well(parts), "findings": findings, **{part.name: dict(part.values) for part in parts}}
-    return json.dumps(whole, indent=2, ensure_ascii=False)
+    return json.dumps(whole, indent=2)  # in ASCII, which every encoding of a pipe can take
 
 
 def without_home(text: str, home: Path) -> str:
@@ -78,7 +78,7 @@ def without_home(text: str, home: Path) -> str:
     name = str(home)
     if len(home.parts) < 2:
         return text  # the root: every path begins with it
-    escaped = json.dumps(name, ensure_ascii=False)[1:-1]  # as it stands in JSON, where that differs
+    escaped = json.dumps(name)[1:-1]  # as it stands in JSON, where that differs
     return text.replace(escaped, "~").replace(name, "~")
 
 
