@@ -87,9 +87,10 @@ def connection_trouble(error: Exception, endpoint: str) -> Trouble | HubFailure:
             "certificate of its own, name its file in SSL_CERT_FILE.",
             text,
         )
+    reached = not isinstance(error, httpx2.ProxyError | httpx2.ConnectError | httpx2.ConnectTimeout)
     if isinstance(error, httpx2.ProxyError):
         sentence = f"The proxy does not lead to {where}; check HTTPS_PROXY and ALL_PROXY, and get the model again."
-    elif isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+    elif not reached:
         sentence = (
             f"There is no connection to {where}; check the network, and HTTPS_PROXY if it needs a proxy, "
             "or name a mirror in HF_ENDPOINT."
@@ -98,7 +99,7 @@ def connection_trouble(error: Exception, endpoint: str) -> Trouble | HubFailure:
         sentence = f"The hub at {where} does not answer any more; get the model again later, it goes on."
     else:
         sentence = f"The connection to {where} broke off; get the model again, it goes on where it stopped."
-    return Trouble(HubFailure("network", sentence, text))
+    return Trouble(HubFailure("network", sentence, text), reached=reached)
 
 
 def no_hub(endpoint: str, detail: str) -> HubFailure:

@@ -45,12 +45,14 @@ class Trouble(Exception):
     Attributes:
         failure: What to tell the person if it does not.
         pause_s: How long the hub asks to wait; None where it does not say.
+        reached: Whether there was a connection to it.
     """
 
-    def __init__(self, failure: HubFailure, pause_s: float | None = None) -> None:
+    def __init__(self, failure: HubFailure, pause_s: float | None = None, *, reached: bool = True) -> None:
         super().__init__(failure.sentence)
         self.failure = failure
         self.pause_s = pause_s
+        self.reached = reached
 
 
 class Tries:
@@ -77,7 +79,7 @@ class Tries:
             raise trouble.failure from trouble
         seconds = self._seconds(trouble)
         until = time.monotonic() + seconds
-        yield Step(LoadStage.DOWNLOAD, 0, 0, f"The hub does not give it now; trying again in {ceil(seconds)} s")
+        yield Step(LoadStage.DOWNLOAD, 0, 0, _waiting(trouble, ceil(seconds)))
         while (left := until - time.monotonic()) > 0:
             stop_if_cancelled(handle)
             time.sleep(min(left, _POLL_S))
@@ -88,3 +90,9 @@ class Tries:
         if trouble.pause_s > self._patience.longest_pause_s:
             raise trouble.failure from trouble
         return trouble.pause_s
+
+
+def _waiting(trouble: Trouble, seconds: int) -> str:
+    if trouble.reached:
+        return f"The hub does not give it now; trying again in {seconds} s"
+    return f"The hub cannot be reached; trying again in {seconds} s"

@@ -60,6 +60,19 @@ def test_what_broke_off_goes_on_where_it_stopped(stand_in: StandIn, client: Clie
     assert any("trying again in" in step.sentence for step in steps)
 
 
+def test_a_hub_that_cannot_be_reached_is_not_said_to_refuse(client: Client) -> None:
+    begun = client.begin()
+    client.stand_in = StandIn({})
+    client.stand_in.address = "http://127.0.0.1:1"  # where nothing listens
+    said: list[str] = []
+    with client.hub() as hub, pytest.raises(HubFailure, match="There is no connection to"):
+        said.extend(step.sentence for step in download(hub, begun, RequestHandle("test")))
+    assert [sentence for sentence in said if "trying again" in sentence] == [
+        "The hub cannot be reached; trying again in 1 s",
+        "The hub cannot be reached; trying again in 1 s",
+    ]
+
+
 def test_a_later_run_goes_on_without_asking_for_what_is_here(stand_in: StandIn, client: Client) -> None:
     stand_in.faults[f"/{WEIGHTS}"] = [Fault(cut=200_000)] + [Fault(status=503)] * 3
     begun = client.begin()
