@@ -99,6 +99,17 @@ def link_or_copy(source: Path, target: Path) -> Generator[int, None, None]:
             yield done
 
 
+def can_link(source: Path, folder: Path) -> bool:
+    """Whether `link_or_copy` needs no copy there; found by linking it for a moment: FAT, say, has no links."""
+    probe = folder / f".{source.name}.link"
+    try:
+        os.link(source.resolve(), probe)
+    except OSError:
+        return False
+    probe.unlink()
+    return True
+
+
 def flush_to_disk(path: Path) -> None:
     """Make a file or folder survive a loss of power, as far as the system can promise it."""
     windows = os.name == "nt"

@@ -13,7 +13,7 @@ from engine.errors import BadModelFile, UnsupportedModel
 from engine.events import LoadStage
 from engine.kernels.sources import FolderSource
 from engine.models.config_sizes import Held, check_sizes
-from engine.models.files import link_or_copy, need_room
+from engine.models.files import can_link, link_or_copy, need_room
 from engine.models.folder_tokenizer import import_tokenizer
 from engine.models.import_prequantised import (
     PrequantisedSource,
@@ -198,9 +198,8 @@ def _shard(source: Path, name: str) -> Path:
 
 
 def _copied_bytes(weights: _Weights, folder: Path) -> int:
-    """Bytes of the weights that lie on another disk; those on the same one are linked, which takes none."""
-    disk, files = folder.stat().st_dev, (path.stat() for path in weights.files.values())
-    return sum(file.st_size for file in files if file.st_dev != disk)
+    """Bytes of the weights that cannot be linked; those that can take none."""
+    return sum(path.stat().st_size for path in weights.files.values() if not can_link(path, folder))
 
 
 def _place(weights: _Weights, folder: Path, label: str, handle: RequestHandle) -> Generator[Step, None, None]:

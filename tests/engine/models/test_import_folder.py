@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from engine.chat import RequestHandle
-from engine.errors import BadModelFile, Cancelled, UnsupportedModel
+from engine.errors import BadModelFile, Cancelled, DiskFull, UnsupportedModel
 from engine.models import files
 from engine.models.import_folder import import_folder
 from engine.models.model_folder import Imported
@@ -299,6 +300,21 @@ def test_weights_that_are_linked_need_no_room(source: Path, monkeypatch: pytest.
     monkeypatch.setattr("shutil.disk_usage", usage)
     folder, _ = run_import(source)
     assert (folder / "model.safetensors").samefile(source / "model.safetensors")
+
+
+def test_weights_that_cannot_be_linked_need_room_on_the_same_disk_too(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on exFAT, which knows no links."""
+    numbers = AutoModelForCausalLM.from_pretrained(source).num_parameters()
+
+    def refuse(*places: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=files._RESERVE + numbers))
+    with pytest.raises(DiskFull, match="too full to import"):
+        run_import(source)
 
 
 def test_a_long_name_makes_no_long_sentence(source: Path) -> None:
