@@ -64,7 +64,11 @@ class ServeDialog(SheetDialog):
     def show_state(self, url: str, error: str) -> None:
         """Show where programs are answered, or why they are not."""
         self._url = url
-        said = translate("serve_dialog", "Programs are answered at {url}").format(url=url) if url else translated(error)
+        said = (
+            translate("serve_dialog", "At {url} programs are answered now.").format(url=url)
+            if url
+            else translated(error)
+        )
         self._said.setText(said or translate("serve_dialog", "Nobody is answered now."))
         show_property(self._said, "tone", "warning" if error else "text" if url else "muted")
         self.copy_button.setVisible(bool(url))

@@ -83,7 +83,7 @@ def test_the_dialog_switches_and_says_what_came_of_it(theme: Theme, qtbot: Any) 
         dialog.switch.click()
     assert told.args == [8000, ""]
     dialog.take_state(ServerState("http://127.0.0.1:8000/v1"))
-    assert "http://127.0.0.1:8000/v1" in dialog.said
+    assert "http://127.0.0.1:8000/v1 " in dialog.said and dialog.said.endswith(".")
     dialog.copy_button.click()
     assert QApplication.clipboard().text() == "http://127.0.0.1:8000/v1"
     with qtbot.waitSignal(dialog.stop_requested):
