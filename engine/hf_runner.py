@@ -44,7 +44,7 @@ class HfRunner:
 
     def __init__(self, model: Any, choice: DeviceChoice, max_context: int | None = None) -> None:  # noqa: ANN401
         self._model = model
-        weakref.finalize(self, _untie, model).atexit = False
+        weakref.finalize(self, _let_go, model).atexit = False
         self._device = choice.device
         config = model.config.get_text_config(decoder=True)
         self._takes_positions = "position_ids" in _parameters(model)
@@ -267,14 +267,18 @@ def _quantization(name: str | None, choice: DeviceChoice) -> dict[str, Any]:
     return {"quantization_config": config, "device_map": {"": choice.device}}
 
 
-def _untie(model: Any) -> None:  # noqa: ANN401 - a transformers model
-    """Take off what accelerate puts around each part of a spread model, through which the part holds itself.
+def _let_go(model: Any) -> None:  # noqa: ANN401 - a transformers model
+    """Give a model's memory back now, also where its parts hold one another.
 
-    Its memory would wait for a garbage collection, and of those the window exempts all that is there with the model.
+    It would wait for a garbage collection, and of those the window exempts all that is there with the model.
     """
     for part in model.modules():
+        # What accelerate puts around each part of a spread model, through which the part holds itself.
         for name in [name for name, value in vars(part).items() if callable(value) or name == "_hf_hook"]:
             del vars(part)[name]
+    for weight in itertools.chain(model.parameters(), model.buffers()):
+        if not weight.is_meta:  # what is moved in for each pass is elsewhere
+            weight.data = torch.empty(0, dtype=weight.dtype, device=weight.device)
 
 
 def _mapping(device_map: Mapping[str, int | str] | None) -> dict[str, Any]:

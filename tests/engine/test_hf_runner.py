@@ -233,6 +233,21 @@ def test_a_spread_model_goes_with_its_runner_though_its_parts_hold_themselves(ti
         gc.enable()
 
 
+@pytest.mark.parametrize("architecture", CROPPABLE + STATEFUL)
+def test_the_memory_of_a_model_goes_with_its_runner_whatever_its_parts_hold(tiny_model, architecture):
+    runner = load_hf_runner(tiny_model(architecture), choose_device(CPU))
+    whole(runner)
+    weights = [weakref.ref(weight) for weight in runner._model.parameters()]
+    gc.freeze()
+    gc.disable()
+    try:
+        del runner
+        assert sum(weight.numel() for made in weights if (weight := made()) is not None) == 0
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
 def test_nothing_is_written_to_the_terminal(tiny_model, capfd):
     runner = load_hf_runner(tiny_model("mamba2"), choose_device(CPU))
     runner.prefill(IDS, runner.new_cache())
