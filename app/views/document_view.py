@@ -12,7 +12,6 @@ from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
     QPainter,
-    QPainterPath,
     QPaintEvent,
     QPalette,
     QPen,
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import QWidget
 from app.blocks import TASK_DONE, TASK_OPEN, Block, Frames, Heading, Paragraph, plain_text
 from app.plain_text import Query, searchable, utf16_length
 from app.theme import Theme
+from app.views.controls import paint_tick
 from app.views.formulas import OBJECT
 from app.views.rich_text import (
     CHIP_PADDING,
@@ -357,12 +357,7 @@ class DocumentView(QWidget):
         painter.setBrush(self._theme.color("accent_fill") if done else Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(box, 3.5 * scale, 3.5 * scale)
         if done:
-            tick = QPainterPath(box.topLeft() + QPointF(3, 6.2) * scale)
-            tick.lineTo(box.topLeft() + QPointF(5.2, 8.6) * scale)
-            tick.lineTo(box.topLeft() + QPointF(9.2, 3.6) * scale)
-            painter.setPen(QPen(self._theme.color("on_accent"), 1.6 * scale))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawPath(tick)
+            paint_tick(painter, box, self._theme.color("on_accent"))
 
     def _marker_color(self, marker: str) -> QColor:
         return self._theme.color("muted")

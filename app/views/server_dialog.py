@@ -13,7 +13,7 @@ from app.i18n import translate
 from app.server_entry import ServerEntry, Tried
 from app.theme import Theme
 from app.views import words
-from app.views.controls import Label, show_property
+from app.views.controls import Label, TickDelegate, show_property
 from app.views.dialogs import SheetDialog
 from engine.remote.servers import RemoteServer
 
@@ -42,6 +42,8 @@ class ServerDialog(SheetDialog):
         super().__init__(theme, title, sentence, parent)
         self.setFixedWidth(theme.wide(_WIDTH))
         self._server = server
+        self._asking = False
+        self._outdated = False  # what is asked now was edited meanwhile
         self.name_field = self.add_line(translate("server_dialog", "Name"), translate("server_dialog", "GPU server"))
         self.address_field = self.add_line(translate("server_dialog", "Address"), "https://gpu.example:8000/v1")
         self.key_field = self.add_line(translate("server_dialog", "Key"), self._key_hint())
@@ -80,8 +82,13 @@ class ServerDialog(SheetDialog):
 
     def show_tried(self, tried: Tried) -> None:
         """Say what a test found, and offer the models there are."""
+        outdated, self._asking, self._outdated = self._outdated, False, False
         self.try_button.setEnabled(True)
+        if outdated:
+            return
         found = tried.found
+        if self.focusWidget() not in (self.name_field, self.address_field, self.key_field):
+            self._go_on(found is not None)
         if found is None:
             self._say(translated(tried.sentence), "warning")
             return
@@ -107,6 +114,7 @@ class ServerDialog(SheetDialog):
         listed.setObjectName("reading")
         listed.setFont(self._theme.font("list"))
         listed.setSpacing(3)
+        listed.setItemDelegate(TickDelegate(self._theme, listed))
         listed.setAccessibleName(translate("server_dialog", "Models of this server to choose from"))
         listed.setFixedHeight(_ROWS * self._theme.line(26))
         listed.hide()
@@ -125,6 +133,8 @@ class ServerDialog(SheetDialog):
     def _connect(self) -> None:
         for field in (self.name_field, self.address_field):
             field.textChanged.connect(self._typed)
+        for field in (self.address_field, self.key_field):
+            field.textEdited.connect(self._forget_tried)
         self.try_button.clicked.connect(self._try)
         self.save_button.clicked.connect(lambda: self.save_requested.emit(self.entry))
         self.cancel_button.clicked.connect(self.reject)
@@ -135,7 +145,21 @@ class ServerDialog(SheetDialog):
         self.try_button.setEnabled(complete)
         self.save_button.setEnabled(complete and bool(self.name_field.text().strip()))
 
+    def _forget_tried(self) -> None:
+        """What a test found was of another address or key; of one that goes on nothing will be said."""
+        self._outdated = self._asking
+        self._typed()
+        if not self._said.isHidden():
+            self._said.hide()
+            self.fit_height()
+
+    def _go_on(self, tried: bool) -> None:
+        """Where Enter is wanted next: on the button that keeps the server, or where it has to be mended."""
+        wanted = self.save_button if self.name_field.text().strip() else self.name_field
+        (wanted if tried else self.address_field).setFocus(Qt.FocusReason.TabFocusReason)
+
     def _try(self) -> None:
+        self._asking, self._outdated = True, False
         self.try_button.setEnabled(False)
         self._say(translate("server_dialog", "Asking the server for its models"), "muted")
         self.try_requested.emit(self.entry)

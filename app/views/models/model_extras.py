@@ -6,12 +6,12 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QActionGroup, QPainter, QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.i18n import labelled, translate
 from app.model_offers import Shelf
 from app.theme import Theme
-from app.views.controls import Label, Menu, QuietButton, unmarked
+from app.views.controls import Label, Menu, QuietButton, TickBox, unmarked
 from app.views.dialogs import make_button
 from engine.events import InstalledModel
 from engine.models.choices import AdapterChoice
@@ -41,9 +41,9 @@ class OwnParts(QWidget):
         self.draft_button.chosen.connect(self.draft_wanted)
 
     @property
-    def adapter_boxes(self) -> tuple[QCheckBox, ...]:
+    def adapter_boxes(self) -> tuple[TickBox, ...]:
         """One for each adapter."""
-        return tuple(box for row in self._rows for box in row.findChildren(QCheckBox))
+        return tuple(box for row in self._rows for box in row.findChildren(TickBox))
 
     def show_model(self, model: InstalledModel | None, shelf: Shelf, refused: bool = False) -> None:
         """Show what goes with a model; None shows nothing. What was `refused` is taken back: boxes show what is."""
@@ -77,8 +77,7 @@ class OwnParts(QWidget):
 
     def _row(self, adapter: AdapterChoice) -> QWidget:
         row = QWidget(self)
-        box = QCheckBox(unmarked(adapter.name), row)
-        box.setFont(self._theme.font("list"))
+        box = TickBox(self._theme, unmarked(adapter.name), row)
         box.setChecked(adapter.on)
         box.toggled.connect(lambda on: self.adapter_wanted.emit("on" if on else "off", adapter.name))
         name = translate("model_extras", "Remove the adapter {name}").format(name=adapter.name)

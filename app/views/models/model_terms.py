@@ -6,12 +6,12 @@ import os
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QHBoxLayout, QLineEdit, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 
 from app.i18n import labelled, translate
 from app.model_offers import ModelOffer, Source, Task
 from app.theme import Theme
-from app.views.controls import Label, QuietButton, make_line, unmarked
+from app.views.controls import Label, QuietButton, TickBox, make_line, unmarked
 from app.views.dialogs import make_button
 from app.views.models import model_words
 from app.views.models.model_facts import Thing
@@ -117,8 +117,7 @@ class Terms(QWidget):
         self._licence.setWordWrap(True)
         read = translate("model_terms", "Read it")
         self.link_button = QuietButton(theme, read, translate("model_terms", "Read the licence"), self)
-        self.accept_box = QCheckBox(translate("model_terms", "I accept this licence"), self)
-        self.accept_box.setFont(theme.font("list"))
+        self.accept_box = TickBox(theme, translate("model_terms", "I accept this licence"), self)
         self._gated = Label(theme, "", "list")
         self._gated.setWordWrap(True)
         page = translate("model_terms", "Its page on the hub…")

@@ -14,7 +14,7 @@ from app.records import StoredMessage
 from app.server_entry import ServerEntry, Tried
 from app.turn import after
 from app.views import turn_figures, words
-from app.views.controls import plain_tip
+from app.views.controls import Label, plain_tip
 from app.views.figures import text_of
 from app.views.server_dialog import ServerDialog
 from app.views.status_bar import StatusBar, device_words, turn_groups
@@ -40,6 +40,10 @@ def dialog(qtbot, theme):
         return made
 
     return make
+
+
+def shown_words(dialog: ServerDialog) -> str:
+    return " ".join(label.text() for label in dialog.findChildren(Label) if label.isVisible())
 
 
 def typed(dialog: ServerDialog, qtbot) -> ServerEntry:
@@ -74,6 +78,53 @@ def test_a_test_says_what_it_found_and_offers_the_models(qtbot, dialog) -> None:
     made.show_tried(Tried(None, "Nothing answers at gpu.example."))
     assert made.said == "Nothing answers at gpu.example." and made.try_button.isEnabled()
     assert made.entry.models == ("b",)
+
+
+def test_what_a_test_found_is_not_said_of_another_address_or_key(qtbot, dialog) -> None:
+    made = dialog()
+    typed(made, qtbot)
+    for field in (made.address_field, made.key_field):
+        made.show_tried(Tried(Probe((Listed("a"),), 0.1)))
+        qtbot.keyClicks(field, "x")
+        assert "It answers" not in shown_words(made)
+    qtbot.mouseClick(made.try_button, Qt.MouseButton.LeftButton)
+    qtbot.keyClicks(made.key_field, "y")
+    assert made.try_button.isEnabled()
+    made.show_tried(Tried(Probe((Listed("a"),), 0.1)))  # of the key before
+    assert "It answers" not in shown_words(made)
+    qtbot.mouseClick(made.try_button, Qt.MouseButton.LeftButton)
+    made.show_tried(Tried(Probe((Listed("a"),), 0.1)))
+    assert "It answers" in shown_words(made)
+
+
+def test_after_a_test_enter_keeps_the_server_or_the_address_is_mended(qtbot, dialog) -> None:
+    made = dialog()
+    typed(made, qtbot)
+    qtbot.mouseClick(made.try_button, Qt.MouseButton.LeftButton)
+    made.show_tried(Tried(None, "Nothing answers at gpu.example."))
+    assert made.focusWidget() is made.address_field
+    qtbot.mouseClick(made.try_button, Qt.MouseButton.LeftButton)
+    made.show_tried(Tried(Probe((Listed("a"),), 0.1)))
+    assert made.focusWidget() is made.save_button
+    with qtbot.waitSignal(made.save_requested):
+        qtbot.keyClick(made.save_button, Qt.Key.Key_Return)
+
+
+@pytest.mark.parametrize("choice", ["light", "dark"])
+def test_a_chosen_model_has_a_tick(qtbot, dialog, theme, choice: str) -> None:
+    theme.set_choice(choice)
+    made = dialog()
+    made.show_tried(Tried(Probe((Listed("a"), Listed("b")), 0.1)))
+    boxes = []
+    for row in range(2):
+        made.model_list.item(row).setText("")
+        made.model_list.item(row).setCheckState(Qt.CheckState(2 * row))
+        place = made.model_list.visualItemRect(made.model_list.item(row))
+        image = made.model_list.viewport().grab(place).toImage()
+        boxes.append({image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())})
+    fill, tick = (theme.color(token).name() for token in ("accent_fill", "on_accent"))
+    assert fill in boxes[1] and tick in boxes[1]
+    assert fill not in boxes[0] and (tick not in boxes[0] or choice == "light")
 
 
 def test_the_only_model_is_chosen_without_a_click(dialog) -> None:
