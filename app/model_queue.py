@@ -19,7 +19,7 @@ class ModelQueue(QObject):
     """
 
     changed = Signal(object)  # tuple of Task
-    done = Signal(object, str)  # Task, the name of the model that is there now
+    done = Signal(object, str, str)  # Task, the name of the model that is there now, its label if it was there before
     failed = Signal(object)  # Task
 
     def __init__(self, jobs: ModelJobs, parent: QObject | None = None) -> None:
@@ -108,7 +108,8 @@ class ModelQueue(QObject):
         self._job = None
         task = self.get(begun.id) or begun
         self._set(tuple(each for each in self._tasks if each.id != task.id))
-        self.done.emit(task, str(value.get("name", "")))
+        already = str(value.get("label", "")) if value.get("already") is True else ""
+        self.done.emit(task, str(value.get("name", "")), already)
         self._go_on()
 
     def _broke(self, begun: Task, failure: Failure) -> None:

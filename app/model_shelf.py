@@ -199,17 +199,27 @@ class ModelShelf(QObject):
 
     # -- what comes of it --------------------------------------------------------------------------------------
 
-    def _task_done(self, task: Task, name: str) -> None:
+    def _task_done(self, task: Task, name: str, already: str) -> None:
         self._chats.models.refresh()
+        if already:
+            self._say_already(name, already)
         if task.base:
             self.said.emit(f"installed:{task.base}", _at_next_load(), False)
-        elif task.loads or self._chats.model.phase in ("none", "failed"):
+        elif (task.loads or self._chats.model.phase in ("none", "failed")) and not (already and name == self._loaded):
             self._chats.load_model(name)
-        elif not self.shown:
+        elif not (self.shown or already):
             said = translate("model_shelf", "{name} is on this machine now.").format(name=task.label)
             load = translate("model_shelf", "Load it")
             self._chats.notice.emit(Notice(said, "", load, partial(self._chats.load_model, name), lapses=True))
         self.arrived.emit(name)
+
+    def _say_already(self, name: str, label: str) -> None:
+        """Say that a file of the person's own is a model of this machine, whatever the file is called."""
+        sentence = translate("model_shelf", "This is {model}, which is here already.").format(model=label)
+        if self.shown:
+            self.said.emit(f"installed:{name}", sentence, False)
+        else:
+            self._chats.notice.emit(Notice(sentence, lapses=True))
 
     def _task_failed(self, task: Task) -> None:
         if not self.shown and task.failure is not None:
@@ -237,7 +247,7 @@ class ModelShelf(QObject):
         )
         use = translate("model_shelf", "Use the plain form")
         do = partial(self.use_template, info.name, plain=True)
-        self._chats.notice.emit(Notice(sentence.format(model=info.label), "", use, do))
+        self._chats.notice.emit(Notice(sentence.format(model=info.label), "", use, do, of_model=info.name))
 
     def _trouble(self, of: str, failure: Failure | None) -> dict[str, Failure]:
         others = {name: known for name, known in (self._shelf.trouble or {}).items() if name != of}

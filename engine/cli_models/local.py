@@ -76,12 +76,17 @@ def _beside(entry: ModelEntry) -> str:
 
 
 def _add(registry: Registry, options: argparse.Namespace) -> int:
+    held = {entry.name for entry in registry.entries()}
     with pausable("Cancelled.") as handle:
         entry = follow(registry.add(options.source, handle, options.name, weights=options.weights), options)
-    quality = read_quality(entry.folder)
+    quality, already = read_quality(entry.folder), entry.name in held
     if options.json:
-        noted = {"quality": asdict(quality)} if quality else {}
+        noted: dict[str, Any] = {"quality": asdict(quality)} if quality else {}
+        noted |= {"already": True} if already else {}
         say({"event": "done", "name": entry.name, "label": entry.label, "nbytes": entry.nbytes, **noted})
+        return 0
+    if already:
+        print(f"This is {entry.name} ({entry.label}), which is here already.")
         return 0
     print(f"Added {entry.name} ({entry.label}, {count(entry.parameters)}, {megabytes(entry.nbytes)}).")
     if quality:

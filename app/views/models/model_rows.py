@@ -48,11 +48,19 @@ class Row:
 def rows_of(shelf: Shelf, wanted: str) -> tuple[Row, ...]:
     """All rows that answer to what is typed, under their headings."""
     sought = wanted.casefold().split()
-    installed = [_installed(model, shelf) for model in shelf.installed if _matches(_words_of(model), sought)]
-    tasks = [_task(task) for task in shelf.tasks if _matches((task.label, task.reference), sought)]
+    installed = [model for model in shelf.installed if _matches(_words_of(model), sought)]
+    tasks = [task for task in shelf.tasks if _matches((task.label, task.reference), sought)]
+    here = [_installed(model, shelf) for model in installed if not model.server]
+    elsewhere = [_installed(model, shelf) for model in installed if model.server]
+    loading = [_task(task) for task in tasks if task.state != "failed" and task.kind == "get"]
+    adding = [_task(task) for task in tasks if task.state != "failed" and task.kind != "get"]
+    failed = [_task(task) for task in tasks if task.state == "failed"]
     return (
-        *_section(translate("model_rows", "On this machine"), installed),
-        *_section(translate("model_rows", "Downloading"), tasks),
+        *_section(translate("model_rows", "On this machine"), here),
+        *_section(translate("model_rows", "On servers"), elsewhere),
+        *_section(translate("model_rows", "Downloading"), loading),
+        *_section(translate("model_rows", "Being added"), adding),
+        *_section(translate("model_rows", "Could not be added"), failed),
         *_section(translate("model_rows", "Catalogue"), _catalogue(shelf, sought)),
         *_section(translate("model_rows", "On the hub"), _hub(shelf, wanted.strip())),
     )

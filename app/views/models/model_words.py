@@ -162,7 +162,8 @@ def task_line(task: Task) -> str:
     far = task_progress(task)
     if task.state == "running" and task.progress.stage == "download" and far:
         return far
-    return " · ".join(part for part in (task_state(task), far) if part)
+    state = task_state(task)
+    return " · ".join(part for part in (state, "" if far and far in state else far) if part)
 
 
 def task_progress(task: Task) -> str:

@@ -68,6 +68,19 @@ def test_models_are_added_listed_chosen_and_removed(
     assert capsys.readouterr().out.splitlines()[1].startswith("*  my-model ")
 
 
+def test_a_file_under_another_name_is_told_to_be_here_already(
+    loquat_home: Paths, gguf_file: Path, capsys: Output
+) -> None:
+    assert run(["add", str(gguf_file)], loquat_home) == 0
+    again = gguf_file.rename(gguf_file.with_name("renamed.gguf"))
+    capsys.readouterr()
+    assert run(["add", str(again)], loquat_home) == 0
+    assert capsys.readouterr().out == "This is my-model (Tiny Model), which is here already.\n"
+    assert run(["add", str(again), "--json"], loquat_home) == 0
+    done = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (done["name"], done["label"], done["already"]) == ("my-model", "Tiny Model", True)
+
+
 def test_a_model_is_called_otherwise(loquat_home: Paths, gguf_file: Path, capsys: Output) -> None:
     assert run(["add", str(gguf_file)], loquat_home) == 0
     assert run(["rename", "my-model", "Das  Kleine"], loquat_home) == 0
