@@ -83,6 +83,15 @@ class FigureLine(QWidget):
             self.updateGeometry()
         self.update()
 
+    def width_within(self, room: int) -> int:
+        """The width of the groups that are drawn where there are so many pixels."""
+        x = 0.0
+        for width in self._widths:
+            if x + width > room + 1:
+                break
+            x += width + _GROUP_GAP
+        return max(0, int(x - _GROUP_GAP + 0.999))
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.clicked.emit()

@@ -188,6 +188,14 @@ class MessageActions(QWidget):
         """Whether the words are drawn."""
         return self._revealed
 
+    def fit(self, room: int) -> None:
+        """Leave out of an answer's row what is in the menu too, as far as it has no room."""
+        given_up = (self.fork, self.copy)
+        width = self.sizeHint().width() + sum(each.sizeHint().width() for each in given_up if each.isHidden())
+        for each in given_up:
+            each.setVisible(width <= room)
+            width -= each.sizeHint().width() if each.isHidden() else 0
+
     def set_busy(self, busy: bool) -> None:
         """Leave out what cannot be done while an answer is being written."""
         self._busy = busy

@@ -267,15 +267,17 @@ class MessageView(QWidget):
 
     def _place_actions(self) -> None:
         """The row under the message: at the right under a question, behind the figures under an answer."""
-        actions = self._actions.sizeHint()
         if self._footer is None:
+            actions = self._actions.sizeHint()
             top = int(self._bubble.bottom()) + _UNDER_BUBBLE
             self._actions.setGeometry(self.width() - actions.width(), top, actions.width(), actions.height())
             return
         figures = self._footer.sizeHint()
+        self._actions.fit(self.width() - figures.width() - 8)
+        actions = self._actions.sizeHint()
         row = max(actions.height(), figures.height())
-        room = self.width() - actions.width() - 8
-        width = min(figures.width(), max(0, room)) if self._actions.isVisibleTo(self) else figures.width()
+        room = max(0, self.width() - actions.width() - 8)
+        width = self._footer.width_within(room) if self._actions.isVisibleTo(self) else figures.width()
         top = self._text.geometry().bottom() + 1 + _FOOTER_GAP
         self._footer.setGeometry(0, top + (row - figures.height()) // 2, width, figures.height())
         self._actions.setGeometry(width + (8 if width else -8), top, actions.width(), row)

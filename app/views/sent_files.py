@@ -19,6 +19,7 @@ _HEIGHT: Final = 30
 _GAP: Final = 6
 _PAD: Final = 10
 _RADIUS: Final = 8
+_APART: Final = 16  # a name and its size
 
 
 class SentFiles(QWidget):
@@ -40,7 +41,7 @@ class SentFiles(QWidget):
         """The width at which no name has to be cut."""
         names, sizes = self._metrics()
         widths = (names.horizontalAdvance(name) + sizes.horizontalAdvance(size) for name, size in self._rows)
-        return max(widths, default=0) + 2 * _PAD + 16
+        return max(widths, default=0) + 2 * _PAD + _APART + 2  # the widths are rounded; a name is cut by exact ones
 
     def height_for(self, _width: int) -> int:
         """The height that the rows take."""
@@ -63,7 +64,7 @@ class SentFiles(QWidget):
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, size)
         painter.setFont(self._theme.font("list"))
         painter.setPen(self._theme.color("text"))
-        room = inner.width() - sizes.horizontalAdvance(size) - 16
+        room = inner.width() - sizes.horizontalAdvance(size) - _APART
         shown = names.elidedText(name, Qt.TextElideMode.ElideMiddle, room)
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 

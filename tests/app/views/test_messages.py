@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from app.draft import Draft
 from app.live import DraftCost, LiveTurn
 from app.records import Attachment
+from app.theme import Theme
 from app.views.chat_view import ChatView
 from app.views.message_view import BUBBLE_MAX
 from app.views.sent_files import SentFiles
@@ -53,6 +55,40 @@ def test_a_question_can_be_forked_and_deleted_too(chat: ChatView, qtbot: Any) ->
         with qtbot.waitSignal(signal, timeout=500) as told:
             menu[name].trigger()
         assert told.args == [asked.id]
+
+
+@pytest.mark.parametrize("width", [620, 640])
+def test_the_figures_of_a_stopped_answer_stand_there_and_its_row_leaves_out_what_the_menu_has(
+    chat: ChatView, width: int
+) -> None:
+    stats = dataclasses.replace(STATS, cached_tokens=1432, prefill_tokens=31)
+    stopped = answer("Words", status="cancelled", stats=stats)
+    chat.show_thread([question(), stopped], LiveTurn())
+    chat.resize(width, 600)
+    view = chat.message_views()[1]
+    row = view.action_row
+    assert view.footer.width() >= view.footer.sizeHint().width()
+    assert row.geometry().right() < view.width()
+    assert row.x() == view.footer.width() + 8
+    assert not row.fork.isVisible()
+    assert {"Fork into a new chat", "Copy as Markdown"} <= {action.text() for action in row.menu().actions()}
+    chat.resize(900, 600)
+    chat.finish_message(dataclasses.replace(stopped, status="complete"))
+    assert row.fork.isVisible() and row.copy.isVisible()
+
+
+@pytest.mark.parametrize("name", ["Pasted text", "notes.txt", "Anna's ideas.md", "illustration-1.py"])
+def test_the_name_of_a_file_is_not_cut_where_a_bubble_is_as_wide_as_it_likes(
+    theme: Theme, qtbot: Any, name: str
+) -> None:
+    files = SentFiles(theme, None)
+    qtbot.addWidget(files)
+    files.show_files((Attachment(name, "x" * 10_000),))
+    drawn = []
+    for room in (0, 300):
+        files.resize(files.natural_width() + room, files.height_for(0))
+        drawn.append(files.grab(QRect(10, 3, files.natural_width() - 70, 24)).toImage())
+    assert drawn[0] == drawn[1]
 
 
 def test_what_is_selected_is_quoted(chat: ChatView, qtbot: Any) -> None:
