@@ -18,7 +18,6 @@ from app.i18n import translate
 from app.live import LiveTurn, ModelState, Notice
 from app.live_trace import live_trace, stats_trace
 from app.migrations import StoreError
-from app.records import StoredMessage
 from app.session import Session
 from app.store import Store
 from app.theme import Theme
@@ -34,7 +33,7 @@ from engine.atomic import write_atomically
 from engine.errors import EngineError
 from engine.explain.figures import ratio
 from engine.explain.plan import turns_left
-from engine.explain.trace import ModelFacts, PrefixBreak, TurnTrace, from_json
+from engine.explain.trace import ModelFacts, PrefixBreak, TurnTrace, from_json, to_json
 from engine.explain.verdict import verdict
 
 LIVE_MS: Final = 250
@@ -56,7 +55,6 @@ class Inspection(QObject):
         self._session: Session | None = None
         self._message_id = ""
         self._latest: dict[str, TurnTrace] = {}  # of this run: what is just being written cannot be read back yet
-        self._drawn: dict[str, tuple[float, int]] = {}
         self._measured_for = ""
         self._memory = MemoryPage(theme, window.inspector)
         self._cache = CachePage(theme, window.inspector)
@@ -64,8 +62,7 @@ class Inspection(QObject):
         # Each wish has its own: a turn that ends, and draws the page anew, must not take the table away.
         self._log = TurnReader(store, self)
         self._table_log = TurnReader(store, self)
-        self._export_log = TurnReader(store, self)
-        self._readers = (self._log, self._table_log, self._export_log)
+        self._exports: list[TurnReader] = []  # each is brought to its end, also where another has begun
         self._timer = QTimer(self)
         self._timer.setInterval(LIVE_MS)
         self._soon = QTimer(self)  # several things come with the end of a turn, after which all is drawn once
@@ -90,7 +87,7 @@ class Inspection(QObject):
         self._history.export_requested.connect(self.export_turns)
         self._log.made.connect(self._draw_history)
         self._table_log.made.connect(self._open_table)
-        for reader in self._readers:
+        for reader in (self._log, self._table_log):
             reader.failed.connect(self._say)
         self._experiments.progressed.connect(self._cache.show_progress)
         self._experiments.compared.connect(self._cache.show_comparison)
@@ -147,14 +144,13 @@ class Inspection(QObject):
 
     def close(self) -> bool:
         """End what is being read or written; whether it ended in time. Before the store is closed."""
-        ended = [reader.close() for reader in self._readers]
+        ended = [reader.close() for reader in (self._log, self._table_log, *self._exports)]
         return all(ended)
 
     def _followed(self, session: Session) -> tuple[tuple[SignalInstance, Callable[..., None]], ...]:
         return (
             (session.turn_changed, self._turn_changed),
             (session.traced, self._traced),
-            (session.message_finished, self._finished),
             (session.thread_changed, self.refresh),
         )
 
@@ -173,11 +169,6 @@ class Inspection(QObject):
             self._message_id = ""
             self._timer.start()
 
-    def _finished(self, message: StoredMessage) -> None:
-        """Note how long drawing took, before the next answer is drawn."""
-        chat = self._window.chat
-        self._drawn[message.id] = (chat.drawing_s, chat.flushes)
-
     def _traced(self, message_id: str, trace: TurnTrace) -> None:
         session, ended = self._session, time.perf_counter()
         if session is None:
@@ -186,9 +177,10 @@ class Inspection(QObject):
         QTimer.singleShot(0, self, lambda: self._on_screen(message_id, ended))
 
     def _on_screen(self, message_id: str, ended: float) -> None:
-        """The end of the answer has been painted: the window's share of the turn is known."""
+        """The end of the answer has been painted: the window's share of the turn is known, and kept with the rest."""
         trace = self._latest[message_id].with_drawing(time.perf_counter() - ended)
         self._keep(message_id, trace)
+        self._store.save_trace(message_id, to_json(trace))
         self._soon.start(0)
 
     def _keep(self, message_id: str, trace: TurnTrace) -> None:
@@ -212,8 +204,8 @@ class Inspection(QObject):
             return
         trace = self._trace()
         messages = session.messages() if session is not None else ()
-        unanswered = bool(messages) and messages[-1].role == "user"
-        page.show_trace(trace, self._screen_rate(trace), unanswered=unanswered)
+        last = messages[-1] if messages else None
+        page.show_trace(trace, _screen_rate(trace), asked=last.role if last is not None else "")
         if trace is None:
             return
         if not trace.token_times and trace.generated_tokens > 1:
@@ -278,16 +270,6 @@ class Inspection(QObject):
         stats = (message.stats for message in messages if message.stats is not None)
         return [each.prompt_tokens + each.completion_tokens for each in stats]
 
-    def _screen_rate(self, trace: TurnTrace | None) -> float | None:
-        """Tokens a second as they came on the screen; None where that was not seen."""
-        message_id = self._message_id or self._last_reply_id()
-        if trace is None or message_id not in self._drawn or len(trace.token_times) < 2:
-            return None
-        decode, drawing = trace.phases.decode, trace.phases.drawing
-        if decode is None or drawing is None:
-            return None
-        return ratio(len(trace.token_times) - 1, decode + drawing)
-
     # -- experiments, dialogs ----------------------------------------------------------------------------------
 
     def _model_changed(self, model: ModelState) -> None:
@@ -329,11 +311,29 @@ class Inspection(QObject):
         """Ask where to, and write the figures of all turns there."""
         title = translate("inspection", "Export the figures of all turns")
         path, _ = QFileDialog.getSaveFileName(self._window, title, str(Path.home() / "loquat-turns.csv"), "CSV (*.csv)")
-        if path:
-            self._export_log.ask(self._labels(), partial(_write_turns, Path(path)))
+        if not path:
+            return
+        export = TurnReader(self._store, self)
+        self._exports.append(export)
+        export.failed.connect(self._say)
+        for end in (export.made, export.failed):
+            end.connect(lambda *_: self._exported(export))
+        export.ask(self._labels(), partial(_write_turns, Path(path)))
+
+    def _exported(self, export: TurnReader) -> None:
+        self._exports.remove(export)
+        export.deleteLater()
 
     def _say(self, sentence: str, detail: str = "") -> None:
         self._window.notices.show_notice(Notice(sentence, detail))
+
+
+def _screen_rate(trace: TurnTrace | None) -> float | None:
+    """Tokens a second as they came on the screen; None where that was not seen."""
+    if trace is None or len(trace.token_times) < 2:
+        return None
+    decode, drawing = trace.phases.decode, trace.phases.drawing
+    return None if decode is None or drawing is None else ratio(len(trace.token_times) - 1, decode + drawing)
 
 
 def _write_turns(path: Path, turns: tuple[LoggedTurn, ...]) -> None:

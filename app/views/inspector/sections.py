@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.views.controls import ElidedLabel, Label
+from app.views.controls import ElidedLabel, Label, plain_tip
 
 _MARGINS: Final = (18, 8, 6, 20)  # around a page; its scroll bar has room of its own at the right
 _SECTION_GAP: Final = 22
@@ -116,8 +117,8 @@ class Rows(QWidget):
         """Names and figures on view."""
         return tuple((name.text(), figure.text()) for name, figure in self._pairs if not name.isHidden())
 
-    def show_rows(self, rows: Sequence[tuple[str, str]]) -> None:
-        """Show these names and figures."""
+    def show_rows(self, rows: Sequence[tuple[str, str]], tips: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Show these names and figures; `tips` explains some of the names."""
         while len(self._pairs) < len(rows):
             self._pairs.append(self._make(len(self._pairs)))
         for index, (name, figure) in enumerate(self._pairs):
@@ -127,6 +128,8 @@ class Rows(QWidget):
             if shown:
                 name.setText(rows[index][0])
                 figure.setText(rows[index][1])
+                for label in (name, figure):
+                    label.setToolTip(plain_tip(tips.get(rows[index][0], "")))
 
     def _make(self, row: int) -> tuple[Label, Label]:
         name, figure = Label(self._theme, "", "small", "muted"), Label(self._theme, "", "figure", "text")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.i18n import translate
+from app.records import Role
 from app.theme import Theme
 from app.views import words
 from app.views.controls import Label, QuietButton
@@ -54,19 +57,21 @@ class TurnPage(QWidget):
         self.show_trace(None)
 
     def show_trace(
-        self, trace: TurnTrace | None, screen_rate: float | None = None, *, unanswered: bool = False
+        self, trace: TurnTrace | None, screen_rate: float | None = None, *, asked: Role | Literal[""] = ""
     ) -> None:
-        """Show a turn, while it runs too; None where none was traced, `unanswered` where something was asked."""
+        """Show a turn, while it runs too; None where none was traced.
+
+        Args:
+            trace: How the answer was made.
+            screen_rate: Tokens a second as they came on the screen; None where that was not seen.
+            asked: Where none was traced, who spoke last: a question without an answer, or an answer without figures.
+        """
         for section in (self.time, self.tokens, self.prompt):
             section.setVisible(trace is not None)
         self.memory.setVisible(trace is not None and trace.memory.allowed > 0)
         self.verdict.setVisible(trace is not None and bool(self.verdict.text))
         self._empty.setVisible(trace is None)
-        self._empty.setText(
-            translate("turn_page", "This question was not answered. Where the time of an answer went will stand here.")
-            if unanswered
-            else translate("turn_page", "Ask something: where the time of the answer went will stand here.")
-        )
+        self._empty.setText(_why_empty(asked))
         self._trace = trace or TurnTrace()
         if trace is not None:
             self._show_time(trace, screen_rate)
@@ -82,7 +87,7 @@ class TurnPage(QWidget):
     def _show_time(self, trace: TurnTrace, screen_rate: float | None) -> None:
         self.time_bar.show_segments(turn_values.time_bar(trace))
         self.time.show_aside(turn_values.milliseconds(figures(trace).wall_ms))
-        self.figures.show_rows(turn_values.headline_figures(trace, screen_rate))
+        self.figures.show_rows(turn_values.headline_figures(trace, screen_rate), turn_values.figure_tips(screen_rate))
 
     def _show_tokens(self, trace: TurnTrace) -> None:
         strip = turn_values.strip_of(trace)
@@ -112,3 +117,13 @@ class TurnPage(QWidget):
         size = words.count(self._trace.prompt_tokens)
         parts = (self.verdict.text, self.time.aside, self.tokens.aside, size, *self.stalls.texts, *self.broken.texts)
         return "; ".join(part for part in parts if part)
+
+
+def _why_empty(asked: Role | Literal[""]) -> str:
+    if asked == "user":
+        return translate(
+            "turn_page", "This question was not answered. Where the time of an answer went will stand here."
+        )
+    if asked == "assistant":
+        return translate("turn_page", "This answer was interrupted before its figures were known.")
+    return translate("turn_page", "Ask something: where the time of the answer went will stand here.")

@@ -255,6 +255,17 @@ def headline_figures(trace: TurnTrace, screen_rate: float | None) -> tuple[tuple
     return tuple(rows)
 
 
+def figure_tips(screen_rate: float | None) -> dict[str, str]:
+    """What explains the figures under the time bar, by name."""
+    tip = translate("turn_values", "How fast the answer came on the screen, drawing included.")
+    if screen_rate is None:
+        when = translate(
+            "turn_values", "It is known once an answer of two tokens or more has ended while its chat was on view."
+        )
+        tip = f"{tip} {when}"
+    return {translate("turn_values", "Screen"): tip}
+
+
 def side_by_side(found: PrefixBreak) -> tuple[str, str]:
     """The tokens that the cache held around the break, and those of the prompt, as text with marks between them."""
     return _pieces([each.text for each in found.expected]), _pieces([each.text for each in found.found])

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from app.db_writer import Job
 from app.migrations import StoreError
 from app.views.inspector.turns_dialog import TurnsDialog
 from engine.explain.trace import TurnTrace
@@ -103,6 +104,39 @@ def test_the_inspectors_figures_are_reached_by_name(
     assert len(target.read_text().splitlines()) == 2
     run("all_turns")
     qtbot.waitUntil(lambda: window.findChild(TurnsDialog) is not None and window.findChild(TurnsDialog).isVisible())
+
+
+def test_each_of_two_exports_is_written_though_the_first_still_waits(
+    make_window: Any, qtbot: Any, monkeypatch: Any, tmp_path: Path
+) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "One")
+    gate, paths = threading.Event(), [tmp_path / "one.csv", tmp_path / "two.csv"]
+    world.store._writer.put(Job((), done=lambda _error: gate.wait(10)))  # a disk that takes its time
+    for path in paths:
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, chosen=path: (str(chosen), ""))
+        world.conductor.commands.run("export_turns")
+    gate.set()
+    qtbot.waitUntil(lambda: all(path.exists() for path in paths))
+    qtbot.waitUntil(lambda: not world.conductor.inspection._exports)
+
+
+def test_the_rate_on_the_screen_of_an_answer_that_was_watched_stays_known(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "One")
+    window.show_inspector(True)
+    figures = window.inspector.turn.figures
+    name, figure = figures._pairs[2]
+    assert dict(figures.texts)["Screen"] == "not known"
+    assert "It is known once" in name.toolTip() and figure.toolTip() == name.toolTip()
+    world.session.traced.emit(world.session.messages()[-1].id, example_turn())
+    qtbot.waitUntil(lambda: dict(figures.texts)["Screen"].endswith("tok/s"))
+    assert "It is known once" not in name.toolTip()
+    rate = dict(figures.texts)["Screen"]
+    world.conductor.inspection._latest.clear()  # as after a restart
+    assert world.store.flush(10)
+    world.conductor.inspection.refresh()
+    assert dict(figures.texts)["Screen"] == rate
 
 
 def test_a_file_that_cannot_be_written_is_said(make_window: Any, qtbot: Any, monkeypatch: Any, tmp_path: Path) -> None:
