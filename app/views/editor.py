@@ -7,7 +7,7 @@ from math import ceil
 from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFocusEvent, QKeyEvent, QTextCursor
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFocusEvent, QKeyEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.attachments import fits_field, kind_of_drop
@@ -15,6 +15,7 @@ from app.theme import Theme
 from app.views.controls import claim_escape
 
 _MAX_LINES: Final = 10
+_ALIGNED: Final = 500  # paragraphs: no more are looked through with every key
 _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _PAGES: Final = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 
@@ -113,10 +114,22 @@ class Editor(QPlainTextEdit):
         self.focus_changed.emit(False)
 
     def _fit(self) -> None:
+        self._align()
         height = self._height_of_lines(_MAX_LINES) + 4
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)
             self.height_changed.emit()
+
+    def _align(self) -> None:
+        """Put paragraphs that run from right to left at the right: Qt knows one alignment for the whole field."""
+        option = QTextOption(self.document().defaultTextOption())
+        option.setAlignment(Qt.AlignmentFlag.AlignRight)
+        block = self.document().begin()
+        while block.isValid() and block.blockNumber() < _ALIGNED:
+            if block.textDirection() == Qt.LayoutDirection.RightToLeft:
+                self.document().documentLayout().blockBoundingRect(block)  # its layout takes the field's own first
+                block.layout().setTextOption(option)
+            block = block.next()
 
     def _height_of_lines(self, most: int) -> int:
         """Pixels of the first lines as they are drawn: those with letters of another font can be higher."""

@@ -87,7 +87,8 @@ def span_format(span: Span, theme: Theme) -> QTextCharFormat:
 
 
 def insert_spans(cursor: QTextCursor, spans: Sequence[Span], theme: Theme, formulas: Formulas) -> None:
-    """Write spans at the cursor; a line break stays inside the paragraph."""
+    """Write spans at the cursor; a line break stays inside the paragraph, unless lines may run different ways."""
+    line_break = "\n" if any(has_right_to_left(span.text) for span in spans) else _LINE_SEPARATOR
     shown = [drawable(span, cursor.document().defaultFont(), formulas) for span in spans]
     cursor.beginEditBlock()  # laid out once, not for each span: hundreds of right-to-left ones would take seconds
     for span, following in zip_longest(shown, shown[1:]):
@@ -96,7 +97,7 @@ def insert_spans(cursor: QTextCursor, spans: Sequence[Span], theme: Theme, formu
             cursor.insertText(OBJECT, formulas.format(span, cursor.document().defaultFont(), color))
             continue
         look = span_format(span, theme)
-        text = span.text.replace("\n", _LINE_SEPARATOR)
+        text = span.text.replace("\n", line_break)
         beside_chip = span.code or (following is not None and following.code)
         cursor.insertText(text[:-1] if beside_chip else text, look)
         if beside_chip:  # room for the chip's rounded ends, which lie outside the code's own characters
@@ -149,6 +150,11 @@ def is_right_to_left(text: str) -> bool:
     """Whether the first letter that has a direction runs from right to left."""
     kinds = (bidirectional(char) for char in text[:1000])
     return next((kind in ("R", "AL") for kind in kinds if kind in ("L", "R", "AL")), False)
+
+
+def has_right_to_left(text: str) -> bool:
+    """Whether any letter runs from right to left."""
+    return not text.isascii() and any(bidirectional(char) in ("R", "AL") for char in text)
 
 
 def fill_code(document: QTextDocument, text: str, pieces: Iterable[Piece], theme: Theme) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.blocks import Code
 from app.markdown import parse
+from app.pages import PlainPages
 from app.plain_text import Query
 from app.theme import Look, Theme
 from app.views.code_view import CodeView
@@ -315,6 +316,22 @@ def test_a_table_that_grows_is_the_same_as_one_drawn_at_once(make_body: Any) -> 
 )
 def test_columns_share_the_room(natural: list[float], room: int, widths: list[float]) -> None:
     assert column_widths(natural, room) == pytest.approx(widths, abs=2)
+
+
+def test_every_line_of_a_question_takes_its_own_direction(make_body: Any) -> None:
+    body = make_body()
+    body.show_blocks(PlainPages("Latin first (a).\n123 مرحبا (abc).\nLatin again").next(), plain=True)
+    body.height_for(WIDTH)
+    (view,) = body.views
+    lines = []
+    block = view.document.begin()
+    while block.isValid():
+        lines.append((block.textDirection(), block.layout().lineAt(0).naturalTextRect().left() > WIDTH / 2))
+        block = block.next()
+    left, right = Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft
+    assert lines == [(left, False), (right, True), (left, False)]
+    view.select(0, view.length)
+    assert view.selected_text() == "Latin first (a).\n123 مرحبا (abc).\nLatin again"
 
 
 def test_right_to_left_text_is_mirrored_with_its_list(make_body: Any) -> None:

@@ -20,6 +20,17 @@ from tests.app.views.composer.support import COMMANDS, NOTES, compose, press, wr
 # -- writing and sending ---------------------------------------------------------------------------------------
 
 
+def test_every_paragraph_takes_its_own_direction_and_side(composer: Any) -> None:
+    editor, sides = composer.editor, []
+    editor.insertPlainText("Latin first\nمرحبا بالعالم\nLatin")
+    QTest.keyClicks(editor, "!")
+    for number in range(3):
+        cursor = editor.textCursor()
+        cursor.setPosition(editor.document().findBlockByNumber(number).position())
+        sides.append(editor.cursorRect(cursor).x() > editor.viewport().width() / 2)
+    assert sides == [False, True, False]
+
+
 def test_enter_sends_what_was_typed_and_keeps_it_until_it_is_taken(window: Any, composer: Any) -> None:
     write(composer, "Why?")
     press(composer, Qt.Key.Key_Return)
