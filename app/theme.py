@@ -262,7 +262,7 @@ class Theme(QObject):
             QPalette.ColorRole.Text: "text",
             QPalette.ColorRole.ButtonText: "text",
             QPalette.ColorRole.ToolTipText: "text",
-            QPalette.ColorRole.PlaceholderText: "faint",
+            QPalette.ColorRole.PlaceholderText: "muted",
             QPalette.ColorRole.Highlight: "selection",
             QPalette.ColorRole.HighlightedText: "text",
             QPalette.ColorRole.Link: "link",

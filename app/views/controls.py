@@ -302,7 +302,7 @@ class Menu(QMenu):
 
 
 class Label(QLabel):
-    """Plain text in a role of type and a tone of the theme ("text", "muted", "faint", "warning")."""
+    """Plain text in a role of type and a tone of the theme ("text", "muted", "warning")."""
 
     def __init__(self, theme: Theme, text: str = "", role: FontRole = "list", tone: str = "text") -> None:
         super().__init__(text)

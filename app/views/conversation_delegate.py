@@ -105,7 +105,7 @@ class ConversationDelegate(QStyledItemDelegate):
         else:
             said = words.ago_in_span if row.dated else words.ago
             when = said(row.conversation.updated_at, self._model.now)
-            used = self._paint_right(painter, rect, when, "muted" if row.key == self.open_id else "faint")
+            used = self._paint_right(painter, rect, when, "muted")
         self._paint_text(painter, rect.adjusted(0, 0, -used, 0), row.text)
 
     def _paint_holder(self, painter: QPainter, rect: QRect, row: Row) -> None:

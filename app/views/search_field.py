@@ -36,7 +36,7 @@ class SearchField(LineEdit):
         self.setPlaceholderText(translate("search_field", "Search all chats"))
         keys = QKeySequence(SHORTCUT).toString(QKeySequence.SequenceFormat.NativeText)
         self.setAccessibleName(translate("search_field", "Search all chats ({keys})").format(keys=keys))
-        self._hint = Label(theme, keys, "small", "faint")
+        self._hint = Label(theme, keys, "small", "muted")
         self._hint.setParent(self)
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._clear = IconButton(theme, "close", translate("search_field", "Clear the search (Esc)"), self, 26)

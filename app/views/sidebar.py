@@ -74,7 +74,7 @@ class _NewChatButton(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 0, 12, 0)
-        words, keys = Label(theme, translate("sidebar", "New chat")), Label(theme, shortcut, "small", "faint")
+        words, keys = Label(theme, translate("sidebar", "New chat")), Label(theme, shortcut, "small", "muted")
         for label in (words, keys):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         row.addWidget(words, 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QLocale, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication, QLabel
 
 from app.accents import _TURNED, accented, contrast, hues, to_hex, to_oklch
@@ -50,6 +50,21 @@ def test_what_must_be_read_has_contrast_in_every_accent(name: str, accent: str) 
     poor = [(ink, ground) for ink, ground in READ if contrast(tokens[ink], tokens[ground]) < 4.5]
     poor += [(part, ground) for part, ground in SEEN if contrast(tokens[part], tokens[ground]) < 3]
     assert poor == []
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_what_is_written_in_an_empty_field_can_be_read(theme: Theme, name: str) -> None:
+    theme.set_choice(name)
+    hint = QApplication.palette().color(QPalette.ColorRole.PlaceholderText).name()
+    grounds = ("surface", "sidebar", "background")
+    assert [ground for ground in grounds if contrast(hint, theme.tokens[ground]) < 4.5] == []
+
+
+def test_nothing_is_written_in_the_colour_for_what_need_not_be_read() -> None:
+    """It has no contrast of 4.5: it is for borders and for what cannot be used, and `READ` does not look at it."""
+    written = re.compile(r'(Label|_paint_right)\([^\n]*"faint"|[^-]color: \$faint|PlaceholderText: "faint"')
+    files = [*APP.rglob("*.py"), ASSETS / "themes" / "window.qss"]
+    assert [path.name for path in files if written.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_in_the_dark_a_quiet_button_is_told_by_its_border() -> None:
