@@ -170,6 +170,7 @@ class TurnsDialog(QDialog):
         header.setMaximumSectionSize(theme.wide(_WIDEST))
         header.setStretchLastSection(True)
         header.setHighlightSections(False)
+        table.selectRow(0)  # where the keys begin; the row says so, not a frame around one of its cells
 
     def _choose(self, index: QModelIndex) -> None:
         turn = self._model.turn(index.row())

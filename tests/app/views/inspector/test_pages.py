@@ -150,6 +150,28 @@ def test_the_table_sorts_by_numbers_and_what_is_not_known_comes_last(theme: Them
     assert told.args == ["c1", "m1"]
 
 
+def test_cells_stand_under_their_headings_within_round_corners(theme: Theme, qtbot: Any) -> None:
+    dialog = TurnsDialog(theme, [replace(logged(1, 9.5), title="Chat")], None)  # type: ignore[arg-type]
+    qtbot.addWidget(dialog)
+    dialog.show()
+    table = dialog.table
+    assert [index.row() for index in table.selectionModel().selectedRows()] == [0], "where the keys begin"
+    table.clearSelection()
+    drawn = table.grab().toImage()
+    left = table.viewport().x() + table.columnViewportPosition(1)
+
+    def ink(top: int) -> int:
+        """The first column of pixels with something dark in a row of the table."""
+        heights = range(top + 8, top + 22)
+        columns = range(left, left + table.columnWidth(1))
+        return next(x for x in columns if any(drawn.pixelColor(x, y).lightness() < 170 for y in heights))
+
+    assert abs(ink(0) - ink(table.viewport().y())) <= 1  # the same word
+    line = theme.color("line").lightness()
+    for x in (range(1, 6), range(table.width() - 6, table.width() - 1)):
+        assert min(drawn.pixelColor(i, y).lightness() for i in x for y in range(1, 6)) < line + 8, "the arc is whole"
+
+
 def test_a_table_of_thousands_of_turns_is_opened_and_sorted_without_a_look_at_every_cell(
     theme: Theme, qtbot: Any, monkeypatch: Any
 ) -> None:
