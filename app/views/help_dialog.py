@@ -120,7 +120,9 @@ class _Reader(QTextBrowser):
         self.document().setDefaultStyleSheet(self._style())
         # A line's height is a share of what stands in it: a picture would have half its own below it.
         drawn = self._markdown.render(text).replace("<p><img", '<p style="line-height: 100%"><img')
-        drawn = drawn.replace("\n</code></pre>", "</code></pre>")  # Qt draws the end of the last line as one more
+        # Qt draws the end of the last line as one more, and knows room around words in tables only.
+        drawn = drawn.replace("\n</code></pre>", "</code></pre></td></tr></table>")
+        drawn = drawn.replace("<pre>", '<table class="code" width="100%" cellspacing="0"><tr><td class="code"><pre>')
         self.setHtml(f"<body>{drawn}</body>")
         self.verticalScrollBar().setValue(0)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QTextTable
 
 from app.actions import actions
 from app.help import FIGURES, HELP, PICTURES, HelpPage, figures_table, read_pages, with_figures
@@ -50,6 +51,28 @@ def test_a_link_to_the_outside_is_asked_for_and_opens_nothing(dialog: HelpDialog
         dialog.reader.anchorClicked.emit(QUrl("https://example.org/x"))
     assert asked.args == ["https://example.org/x"]
     assert dialog.shown == "first"
+
+
+@pytest.mark.parametrize("language", [ENGLISH, CHINESE])
+def test_no_page_is_wider_than_its_column(language: str, theme: Theme, qtbot: Any) -> None:
+    dialog = HelpDialog(theme, read_pages(language))
+    qtbot.addWidget(dialog)
+    dialog.show()
+    for page in read_pages(language):
+        dialog.open_page(page.id)
+        assert dialog.reader.horizontalScrollBar().maximum() == 0, page.id
+
+
+def test_code_has_room_around_it(theme: Theme, qtbot: Any) -> None:
+    dialog = HelpDialog(theme, (HelpPage("code", "Code", "# Code\n\n    loquat chat\n\nAnd so on."),))
+    qtbot.addWidget(dialog)
+    (block,) = dialog.reader.document().rootFrame().childFrames()
+    assert isinstance(block, QTextTable)
+    cell = block.cellAt(0, 0)
+    assert cell.firstCursorPosition().block().text() == "loquat chat" and cell.lastCursorPosition().atBlockEnd()
+    room = cell.format().toTableCellFormat()
+    assert min(room.leftPadding(), room.topPadding(), room.rightPadding(), room.bottomPadding()) >= 8
+    assert room.background().color() == theme.color("code")
 
 
 def test_pictures_come_from_one_folder_only(dialog: HelpDialog) -> None:
