@@ -269,13 +269,11 @@ class Menu(QMenu):
         self.setFont(theme.font("list"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
-    def add_submenu(self, title: str, icon: str = "") -> Menu:
+    def add_submenu(self, title: str) -> Menu:
         """A menu behind an entry; it lives as long as this one, however often it is closed."""
         menu = Menu(self._theme, self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         menu.setTitle(title)
-        if icon:
-            menu.setIcon(self._theme.icon(icon, "muted"))
         self.addMenu(menu)
         return menu
 

@@ -166,6 +166,7 @@ def test_the_menu_key_of_the_system_and_the_right_button_open_the_menu(rows: Con
         QApplication.sendEvent(rows.viewport(), event)
         menu = QApplication.activePopupWidget()
         assert isinstance(menu, QMenu)
+        assert all(each.icon().isNull() for each in menu.actions()), "no other menu of things to do has pictures"
         menu.close()
 
 
