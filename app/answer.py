@@ -76,11 +76,6 @@ class Answer(QObject):
         return self._turn is not None
 
     @property
-    def waiting(self) -> bool:
-        """Whether a question waits for a model to be ready."""
-        return self._turn is not None and self._turn.handle is None
-
-    @property
     def turn(self) -> Turn | None:
         """The turn in progress."""
         return self._turn
@@ -123,8 +118,6 @@ class Answer(QObject):
         if options.model:
             self._send(turn)
         self._set_live(turn.live())
-        if options.problem:
-            self.model_failed(options.problem, "")
 
     def show_last_figures(self) -> None:
         """Another branch is shown, and with it other figures."""
@@ -136,13 +129,6 @@ class Answer(QObject):
         if turn is not None and turn.handle is None:
             turn.loaded_at = time.perf_counter()
             self._send(turn)
-
-    def model_failed(self, sentence: str, detail: str) -> None:
-        """Give up the question that waits for the model, if there is one; it stays in the conversation."""
-        turn = self._turn
-        if turn is not None and turn.handle is None:
-            self._give_up(turn)
-            self.failed.emit(sentence, detail)
 
     def stop(self, status: Status) -> None:
         """End the turn now, whatever it does; what was said stays. The engine follows within a token or a chunk."""

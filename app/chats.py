@@ -31,7 +31,7 @@ from app.store import Store
 from app.titler import Titler
 from app.trash import Trash
 from app.tree import MessageTree
-from engine.errors import EngineError
+from engine.errors import Cancelled, EngineError, ModelNotFound
 from engine.events import Event, Failed, ModelInfo
 
 log = logging.getLogger(__name__)
@@ -54,6 +54,8 @@ class Chats(QObject):
     draft_replaced = Signal(object)  # Draft: this is in the composer now, because a message that waited came back
     answered = Signal(object, object)  # Conversation, StoredMessage: an answer is complete
     turn_begins = Signal(str)  # conversation id: it is asked something
+    turn_ended = Signal(str)  # conversation id: it is not busy any more, or no message of it waits for that
+    models_wanted = Signal()  # the person wants to choose among the models
     bug_found = Signal(object)  # EngineError: a fault in the program; everything is saved
     _store_reported = Signal(object)  # EngineError or None, from the writer's thread
 
@@ -265,9 +267,12 @@ class Chats(QObject):
         self.check.start(self._current, self._sessions.ready_model())
 
     def retry(self, session: Session | None = None) -> None:
-        """Ask the last question again (of the current session if none is given), loading the model first if need be."""
+        """Ask the last question again (of the current session if none is given), once more loading what failed to load.
+
+        Where there is no model it waits for one: nothing is downloaded without a word about it.
+        """
         asking = session or self._current
-        if self.model.phase in ("none", "failed"):
+        if self.model.phase == "failed":
             self._loader.again()
         if asking is not None and self.holds(asking):  # else it was deleted since its notice came
             self.open(asking.conversation.id)
@@ -315,8 +320,9 @@ class Chats(QObject):
         session = self._sessions.make(conversation, tree, stored=stored)
         session.conversation_changed.connect(partial(self._update, session))
         session.turn_ended.connect(partial(self._turn_ended, session))
-        session.refused.connect(self._say)
-        session.left_out.connect(self._say_left_out)
+        session.queue_changed.connect(partial(self._queue_changed, session))
+        session.refused.connect(partial(self._refuse, session))
+        session.left_out.connect(partial(self._say_left_out, session))
         session.failed.connect(partial(self._question_failed, session))
         self._composing.follow(session)
         return session
@@ -355,7 +361,12 @@ class Chats(QObject):
         if conversation is not None and not conversation.titled:
             self.library.rename(conversation_id, title)
 
+    def _queue_changed(self, session: Session, waiting: str) -> None:
+        if not waiting:
+            self.turn_ended.emit(session.conversation.id)
+
     def _turn_ended(self, session: Session, well: bool) -> None:
+        self.turn_ended.emit(session.conversation.id)
         messages = session.messages()
         if well and messages and messages[-1].role == "assistant":
             self.answered.emit(session.conversation, messages[-1])
@@ -368,31 +379,41 @@ class Chats(QObject):
         self.models.refresh()
         self._composing.look()
 
-    def _model_failed(self, sentence: str, detail: str, cancelled: bool) -> None:
-        told = self.model.phase == "failed" and self._sessions.model_failed(sentence, detail)
-        if cancelled or told:
+    def _model_failed(self, error: EngineError) -> None:
+        """Say why no model, or not the one that was wanted, is loaded; questions wait on for one."""
+        latest = self._loader.latest
+        if isinstance(error, Cancelled):
             return
-        if self.model.phase == "failed" and self._loader.latest is not None:
-            back = translate("chats", "Back to {model}").format(model=self._loader.latest.label)
-            self._offer(sentence, detail, back, partial(self._loader.load, self._loader.latest.name))
+        if isinstance(error, ModelNotFound):
+            self._offer(error, translate("chats", "Choose a model…"), self.models_wanted.emit)
+        elif self.model.phase == "failed" and latest is not None:
+            back = translate("chats", "Back to {model}").format(model=latest.label)
+            self._offer(error, back, partial(self._loader.load, latest.name))
+        elif self.model.phase == "none":  # it could not be downloaded, which the window offers
+            self._offer(error, "", None)
         else:
-            self._offer(sentence, detail, translate("chats", "Try again"), self._loader.again)
+            self._offer(error, translate("chats", "Try again"), self._loader.again)
 
     def _question_failed(self, session: Session, sentence: str, detail: str) -> None:
+        only_in = session.conversation.id if session is self._current else ""
         if session is not self._current:
             whose = translate("chats", "In “{title}”: {sentence}")
             sentence = whose.format(title=session.conversation.title, sentence=translated(sentence))
         again, turn_of = partial(self.retry, session), session.conversation.id
-        self.notice.emit(Notice(sentence, detail, translate("chats", "Try again"), again, turn_of=turn_of))
+        label = translate("chats", "Try again")
+        self.notice.emit(Notice(sentence, detail, label, again, turn_of=turn_of, only_in=only_in))
 
     def _say(self, sentence: str, detail: str = "") -> None:
         self.notice.emit(Notice(sentence, detail))
 
-    def _offer(self, sentence: str, detail: str, label: str, action: Callable[[], None]) -> None:
-        self.notice.emit(Notice(sentence, detail, label, action))
+    def _offer(self, error: EngineError, label: str, action: Callable[[], None] | None) -> None:
+        self.notice.emit(Notice(error.sentence, error.detail, label, action, until="load"))
 
-    def _say_left_out(self, count: int) -> None:
-        self._say(chat_words.left_out(count))
+    def _refuse(self, session: Session, sentence: str) -> None:
+        self.notice.emit(Notice(sentence, lapses=True, only_in=session.conversation.id, until="turn"))
+
+    def _say_left_out(self, session: Session, count: int) -> None:
+        self.notice.emit(Notice(chat_words.left_out(count), only_in=session.conversation.id))
 
     def _say_of_store(self, error: EngineError | None) -> None:
         if error is None:

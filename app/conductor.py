@@ -126,13 +126,15 @@ class Conductor(QObject):
         window.header.settings_requested.connect(dialogs.show_settings)
         window.header.help_requested.connect(dialogs.show_help)
         window.header.theme_requested.connect(self._choose_theme)
-        window.start_page.models_requested.connect(self.providing.show_dialog)
+        chats.models_wanted.connect(self.providing.show_dialog)
+        for offering in (window.start_page, window.setup_card):
+            offering.models_requested.connect(self.providing.show_dialog)
+            offering.retry_requested.connect(self._load_default)
+            offering.download_requested.connect(self._load_offered)
         window.start_page.file_requested.connect(self.providing.choose_file)
         window.start_page.folder_requested.connect(self.providing.choose_folder)
         self.providing.link_activated.connect(dialogs.show_link)
         self._shelf.changed.connect(self._show_online)
-        window.start_page.retry_requested.connect(self._load_default)
-        window.start_page.download_requested.connect(self._load_offered)
         window.chat.link_activated.connect(dialogs.show_link)
         window.progress.cancel_requested.connect(chats.cancel_load)
         window.checking.cancel_requested.connect(chats.check.cancel)
@@ -143,6 +145,7 @@ class Conductor(QObject):
         chats.model_changed.connect(self._show_model)
         chats.notice.connect(window.notices.show_notice)
         chats.turn_begins.connect(window.notices.turn_begins)
+        chats.turn_ended.connect(window.notices.turn_ended)
         self._serving.changed.connect(self._show_serving)
         self._settings.changed.connect(self._setting_changed)
 
@@ -266,8 +269,7 @@ class Conductor(QObject):
     # -- what the program says ---------------------------------------------------------------------------------
 
     def _show_session(self, session: Session) -> None:
-        if session is not self.shown.session:
-            self._window.notices.leave_chat()
+        self._window.notices.show_chat(session.conversation.id)
         self.shown.show(session)
         self.organizing.show_list()
         self.assisting.show(session)
@@ -285,12 +287,9 @@ class Conductor(QObject):
     def _show_model(self, model: ModelState) -> None:
         if model.phase == "ready" and model.info is not None:
             self._settings.set_own_sampling(dict(model.info.sampling))
-        self._window.header.show_model(model)
+        self._window.show_model(model)
         self._window.header.show_previous(self._chats.previous_model)
-        self._window.progress.show_model(model)
-        self._window.start_page.show_model(model)
         self._show_online(self._shelf.shelf)
-        self._window.status.show_model(model)
         self.shown.refresh_model()
 
     def _show_online(self, shelf: Shelf) -> None:

@@ -113,8 +113,8 @@ class Desktop:
 
     def _attend(self) -> None:
         self.presence.attend(self.window)
-        self.window.start_page.show_offer(self.first_model.offer)
-        self.first_model.offered.connect(self.window.start_page.show_offer)
+        self.window.show_offer(self.first_model.offer)
+        self.first_model.offered.connect(self.window.show_offer)
         self.presence.link_activated.connect(self.conductor.dialogs.show_link)
         self.conductor.quick_ask_requested.connect(self.presence.toggle_quick_ask)
         self.conductor.quit_requested.connect(self.quit)

@@ -84,6 +84,10 @@ class Notice:
         undoes: Whether the action brings back what the person put away.
         of_chat: Whether it is about what was just tried in the chat on view, and goes with it.
         turn_of: The conversation whose last turn it is about: it goes when that is asked something again.
+        only_in: The conversation in which alone it is shown; empty for all.
+        until: What else ends it: "turn", when the chat in which it is shown is not busy any more, or no message of it
+            waits; "load", when a model is being loaded.
+        of_model: The name of the model that it is about: it goes when another one answers, or none.
     """
 
     sentence: str
@@ -94,6 +98,9 @@ class Notice:
     undoes: bool = False
     of_chat: bool = False
     turn_of: str = ""
+    only_in: str = ""
+    until: Literal["", "turn", "load"] = ""
+    of_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

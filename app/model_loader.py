@@ -14,7 +14,7 @@ from app.live import ModelState
 from engine.chat import RequestHandle
 from engine.config import EngineConfig
 from engine.errors import Cancelled
-from engine.events import UPGRADE, Event, Failed, Loaded, LoadProgress, ModelInfo, Unloaded
+from engine.events import UPGRADE, Event, Failed, Loaded, LoadProgress, LoadStage, ModelInfo, Unloaded
 
 
 class ModelLoader(QObject):
@@ -25,7 +25,7 @@ class ModelLoader(QObject):
 
     changed = Signal(object)  # ModelState
     ready = Signal()
-    failed = Signal(str, str, bool)  # sentence, detail, whether the person cancelled it
+    failed = Signal(object)  # EngineError; Cancelled if the person gave it up
 
     def __init__(self, bridge: EngineBridge, config: Callable[[], EngineConfig], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -92,7 +92,7 @@ class ModelLoader(QObject):
         if self._handle is not None:
             self._given_up = self._given_up or self._state.info
         elif self._state.info is not None and self._state.info.name == event.name:
-            self._set(ModelState("none", sentence=translate("model_loader", "No model is loaded.")))
+            self._set(_nothing())
 
     def _remember(self, info: ModelInfo) -> None:
         if self._latest is not None and self._latest.name != info.name:
@@ -119,14 +119,25 @@ class ModelLoader(QObject):
             self._set(replace(self._state, info=None))
             self.load(given_up.name)
             return
-        sentence = translate("model_loader", "No model is loaded.") if cancelled else event.error.sentence
         info = None if given_up is not None else self._state.info  # it is given up when the new one begins to load
-        ready = ModelState("ready", info, config=self._state.config)
-        self._set(ready if info else ModelState("failed", sentence=sentence))
         if info:
+            self._set(ModelState("ready", info, config=self._state.config))
             self.ready.emit()
-        self.failed.emit(sentence, event.error.detail, cancelled)
+        elif cancelled or self._fetching:
+            self._set(_nothing())
+        else:
+            self._set(ModelState("failed", sentence=event.error.sentence))
+        self.failed.emit(event.error)
+
+    @property
+    def _fetching(self) -> bool:
+        """Whether a model is being downloaded: what does not come of it is no reason to do so once more unasked."""
+        return self._state.step is not None and self._state.step.stage in (LoadStage.DOWNLOAD, LoadStage.VERIFY)
 
     def _set(self, state: ModelState) -> None:
         self._state = state
         self.changed.emit(state)
+
+
+def _nothing() -> ModelState:
+    return ModelState("none", sentence=translate("model_loader", "No model is loaded."))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from app.chats import Chats
+from app.i18n import translate
 from app.live import LiveTurn
 from app.records import Conversation, StoredMessage
 from app.session import Session
@@ -125,7 +126,12 @@ class Presence(QObject):
         )
 
     def _show_turn(self, live: LiveTurn) -> None:
-        self.quick.show_turn(live, self._chats.model)
+        model = self._chats.model
+        self.quick.show_turn(live, model)
+        if live.phase == "queued" and model.phase in ("none", "failed"):  # the way to one is in the window
+            self.quick.show_trouble(model.sentence or translate("presence", "No model is loaded."))
+        elif live.phase == "prefill":
+            self.quick.show_trouble("")
 
     def _show_trouble(self, sentence: str, _detail: str = "") -> None:
         self.quick.show_trouble(sentence)

@@ -100,11 +100,6 @@ class Session(QObject):
         return self._answer.busy
 
     @property
-    def waiting(self) -> bool:
-        """Whether a question waits for a model to be ready."""
-        return self._answer.waiting
-
-    @property
     def turn(self) -> Turn | None:
         """The turn in progress."""
         return self._answer.turn
@@ -188,6 +183,7 @@ class Session(QObject):
         if at is None or not self._may_change():
             return False
         self._cut(at)
+        self._asked_again()
         self._answer.begin(submitted_at)
         return True
 
@@ -250,6 +246,7 @@ class Session(QObject):
         after = len(self._branch.up_to(last.id))
         if after < len(self._branch.messages):
             self._cut(after)
+        self._asked_again()
         self._answer.begin(submitted_at)
 
     def stop(self, status: Status = "cancelled") -> None:
@@ -275,10 +272,6 @@ class Session(QObject):
     def model_ready(self) -> None:
         """Send the question that waits for the model, if there is one."""
         self._answer.model_ready()
-
-    def model_failed(self, sentence: str, detail: str) -> None:
-        """Give up the question that waits for the model, if there is one; it stays in the conversation."""
-        self._answer.model_failed(sentence, detail)
 
     def save_partial(self) -> None:
         """Save the reply as far as it has come."""
@@ -331,6 +324,11 @@ class Session(QObject):
         """Show the branch only as far as the message with this index, which something new takes the place of."""
         self._branch.cut(at)
         self.thread_changed.emit()
+
+    def _asked_again(self) -> None:
+        """Put the conversation where its new answer belongs: above those that were asked before."""
+        self.conversation = replace(self.conversation, updated_at=time.time())
+        self.conversation_changed.emit(self.conversation)
 
     def _branch_changed(self) -> None:
         self.thread_changed.emit()

@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from app.engine_bridge import EngineBridge
-from app.i18n import translate
 from app.live import LiveTurn, ModelState
 from app.records import Conversation
 from app.sampling import sampling_of
@@ -98,13 +97,6 @@ class Sessions(QObject):
             session.model_ready()
         self._forget_caches()
 
-    def model_failed(self, sentence: str, detail: str) -> bool:
-        """Give up the questions that wait for a model; whether there were any."""
-        waiting = [session for session in self._sessions.values() if session.waiting]
-        for session in waiting:
-            session.model_failed(sentence, detail)
-        return bool(waiting)
-
     def save_partial(self) -> None:
         """Save every reply as far as it has come."""
         for session in self._sessions.values():
@@ -138,18 +130,12 @@ class Sessions(QObject):
         return self._bridge.submit(request)
 
     def _options(self, conversation: Conversation) -> TurnOptions:
-        state, model = self._model(), self.ready_model()
-        problem = (state.sentence or translate("sessions", "No model is loaded.")) if _given_up(state) else ""
+        model = self.ready_model()
         return TurnOptions(
             sampling_of(self._settings.sampling(), conversation.options.sampling),
             self._settings.get("system_prompt"),
             model.name if model is not None else "",
-            problem,
             self._settings.overflow,
             model.end_ids if model is not None else frozenset(),
             varies=not (self._settings.chose("temperature") or "temperature" in conversation.options.sampling),
         )
-
-
-def _given_up(state: ModelState) -> bool:
-    return state.phase in ("none", "failed")

@@ -30,7 +30,6 @@ class TurnOptions:
 
     Attributes:
         model: Name of the loaded model; empty while none is ready, then the question waits.
-        problem: Why no model will be ready; empty while one is loading.
         overflow: What to do when the conversation outgrows the context.
         end_ids: Tokens of that model that end a reply.
         varies: Whether another answer to the same question shall differ even if the first was greedy: the person chose
@@ -40,7 +39,6 @@ class TurnOptions:
     params: SamplingParams
     system_prompt: str
     model: str
-    problem: str = ""
     overflow: Overflow = "drop_oldest"
     end_ids: frozenset[int] = frozenset()
     varies: bool = False

@@ -106,9 +106,13 @@ class AttachedFiles(QWidget):
         self._fit()
         self.changed.emit()
 
+    def holds_paste(self, revision: int) -> bool:
+        """Whether the latest paste can be undone: nothing was written since."""
+        return self._pasted is not None and self._pasted[1] == revision
+
     def undo_paste(self, revision: int) -> bool:
         """Take the latest paste off, if nothing was written since; whether there was one."""
-        if self._pasted is None or self._pasted[1] != revision:
+        if self._pasted is None or not self.holds_paste(revision):
             return False
         self._remove(self._pasted[0])
         return True

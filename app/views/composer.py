@@ -89,6 +89,7 @@ class Composer(QFrame):
 
     def _connect(self) -> None:
         self.editor.submitted.connect(self._submit)
+        self.editor.holds_undo = lambda: self.files.holds_paste(self.editor.document().revision())
         self.editor.textChanged.connect(self._text_changed)
         self.editor.paged.connect(self.paged)
         self.editor.dragged.connect(self.show_drag)

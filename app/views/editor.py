@@ -7,7 +7,16 @@ from math import ceil
 from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFocusEvent, QKeyEvent, QTextCursor, QTextOption
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QKeySequence,
+    QTextCursor,
+    QTextOption,
+)
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.attachments import fits_field, kind_of_drop
@@ -185,6 +194,7 @@ class QuestionEditor(Editor):
         self._take_key = take_key
         self._take_mime = take_mime
         self._dropping = False
+        self.holds_undo: Callable[[], bool] = lambda: False  # whether there is more to undo than the text knows of
         self.holds_escape = False  # whether Escape is taken here before the window's shortcut takes it
 
     @property
@@ -207,6 +217,9 @@ class QuestionEditor(Editor):
 
     def event(self, event: QEvent) -> bool:
         if claim_escape(event, lambda: self.holds_escape or self.composing):
+            return True
+        if self._leaves_undo(event):
+            event.ignore()  # the field would claim the key for itself, with nothing to undo
             return True
         # Qt moves the focus by Tab before `keyPressEvent` is called.
         if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab and self._offer(event):  # type: ignore[attr-defined]
@@ -245,6 +258,13 @@ class QuestionEditor(Editor):
 
     def _offer(self, event: QEvent) -> bool:
         return isinstance(event, QKeyEvent) and not self.composing and self._take_key(event)
+
+    def _leaves_undo(self, event: QEvent) -> bool:
+        """Whether a key is about to undo something, and that cannot be anything that was written here."""
+        undoes = isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo)
+        if event.type() != QEvent.Type.ShortcutOverride or not undoes:
+            return False
+        return self.blank and not (self.document().isUndoAvailable() or self.composing or self.holds_undo())
 
     def _drawn_line(self) -> int:
         cursor = self.textCursor()

@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEv
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.attachments import kind_of_drop
+from app.live import ModelState
 from app.theme import Theme, app_icon
 from app.views.chat_header import ChatHeader
 from app.views.chat_view import ChatView
@@ -22,6 +23,7 @@ from app.views.palette import Palette
 from app.views.panels import Panel
 from app.views.progress_card import ProgressCard
 from app.views.sidebar import Sidebar
+from app.views.start_cards import Offer, SetupCard
 from app.views.start_page import StartPage
 from app.views.status_bar import StatusBar
 
@@ -50,6 +52,7 @@ class MainWindow(QWidget):
         self.start_page = StartPage(theme, self)
         self.chat = ChatView(theme, self)
         self.notices = NoticeBar(theme, self)
+        self.setup_card = SetupCard(theme, self, brief=True)
         self.progress = ProgressCard(theme, self)
         self.checking = ProgressCard(theme, self)
         self.fetching = ProgressCard(theme, self)
@@ -82,21 +85,35 @@ class MainWindow(QWidget):
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addWidget(self._pages, 1)
-        column.addWidget(Dock((self.notices, self.fetching, self.progress, self.checking, self.composer), self._main))
+        column.addWidget(Dock(self._docked(), self._main))
         column.addWidget(self.status)
         self._scrim.raise_()
         self.sidebar.raise_()
         self.inspector.raise_()
 
+    def _docked(self) -> tuple[QWidget, ...]:
+        return (self.notices, self.setup_card, self.fetching, self.progress, self.checking, self.composer)
+
     # -- what is on view ---------------------------------------------------------------------------------------
+
+    def show_model(self, model: ModelState) -> None:
+        """Show where the model stands, wherever that is shown."""
+        for part in (self.header, self.progress, self.start_page, self.setup_card, self.status, self.notices):
+            part.show_model(model)
+
+    def show_offer(self, offer: Offer | None) -> None:
+        """Offer a model where none answers, on the page of an empty chat and under a conversation."""
+        self.start_page.show_offer(offer)
+        self.setup_card.show_offer(offer)
 
     def show_messages(self, shown: bool) -> None:
         """Show the conversation's messages, or the page of an empty chat."""
         self._pages.setCurrentWidget(self.chat if shown else self.start_page)
+        self.setup_card.want(shown)
 
     def show_title(self, title: str) -> None:
         """Show the title of the conversation on view; empty while it has none."""
-        self.setWindowTitle(f"{title} - Loquat" if title else "Loquat")
+        self.setWindowTitle(f"{title} — Loquat" if title else "Loquat")
 
     @property
     def narrow(self) -> bool:

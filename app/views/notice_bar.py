@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 
 from app.engine_sentences import translated
 from app.i18n import translate
-from app.live import Notice
+from app.live import ModelState, Notice
 from app.theme import Theme
 from app.views.controls import CopyButton, IconButton, Label, plain_tip, unmarked
 
@@ -74,6 +74,7 @@ class NoticeBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._cards: list[NoticeCard] = []
+        self._chat_id = ""  # of the chat on view
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
@@ -82,39 +83,65 @@ class NoticeBar(QWidget):
     @property
     def cards(self) -> tuple[NoticeCard, ...]:
         """The notices on view."""
-        return tuple(self._cards)
+        return tuple(card for card in self._cards if self._belongs(card))
 
     def show_notice(self, notice: Notice) -> None:
-        """Show a notice; the oldest goes if there are two already."""
+        """Show a notice, or keep it for the chat that it is about; the oldest goes if there are two already."""
         said = translated(notice.sentence)
-        for card in [card for card in self._cards if _say_the_same(translated(card.notice.sentence), said)]:
-            self._remove(card)
-        while len(self._cards) >= _MOST:
-            self._remove(self._cards[0])
+        self._remove_all(lambda other: other in self.cards and _say_the_same(translated(other.notice.sentence), said))
         card = NoticeCard(self._theme, notice, self)
         card.dismissed.connect(lambda: self._remove(card))
         if notice.lapses:  # what can no longer be undone need not be said any more
             QTimer.singleShot(_LAPSE_MS, card, card.dismissed.emit)
         self._cards.append(card)
         self._column.addWidget(card)
-        self.show()
+        self._show_cards()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))  # the keyboard is elsewhere
 
-    def leave_chat(self) -> None:
-        """Another chat comes on view: what was about the one before goes."""
-        for card in [card for card in self._cards if card.notice.of_chat]:
-            self._remove(card)
+    def show_chat(self, conversation_id: str) -> None:
+        """This chat is on view: what was just tried in the one before goes, what is about either stays with it."""
+        if conversation_id != self._chat_id:
+            self._chat_id = conversation_id
+            self._remove_all(lambda card: card.notice.of_chat)
+            self._show_cards()
 
     def turn_begins(self, conversation_id: str) -> None:
         """A conversation is asked something again: what was said of its turn before is over."""
-        for card in [card for card in self._cards if card.notice.turn_of == conversation_id]:
-            self._remove(card)
+        self._remove_all(lambda card: card.notice.turn_of == conversation_id)
+
+    def turn_ended(self, conversation_id: str) -> None:
+        """A conversation is not busy any more, or no message of it waits: why something could not be done is over."""
+        self._remove_all(lambda card: card.notice.until == "turn" and card.notice.only_in == conversation_id)
+
+    def show_model(self, model: ModelState) -> None:
+        """A model is being loaded, answers, or is gone: what was said of the one before is over."""
+        name = model.info.name if model.info is not None else ""
+        self._remove_all(
+            lambda card: (
+                (card.notice.of_model not in ("", name)) or (card.notice.until == "load" and model.phase == "working")
+            )
+        )
 
     def undo(self) -> None:
         """Undo the latest deletion that a notice still offers to undo."""
-        offered = [card.action_button for card in self._cards if card.notice.undoes and card.action_button is not None]
+        offered = [card.action_button for card in self.cards if card.notice.undoes and card.action_button is not None]
         if offered:
             offered[-1].click()
+
+    def _belongs(self, card: NoticeCard) -> bool:
+        return card.notice.only_in in ("", self._chat_id)
+
+    def _show_cards(self) -> None:
+        """Show those of this chat and of all, the newest alone if there are too many."""
+        for card in self.cards[:-_MOST]:
+            self._remove(card)
+        for card in self._cards:
+            card.setVisible(self._belongs(card))
+        self.setVisible(bool(self.cards))
+
+    def _remove_all(self, over: Callable[[NoticeCard], bool]) -> None:
+        for card in list(filter(over, self._cards)):
+            self._remove(card)
 
     def _remove(self, card: NoticeCard) -> None:
         if card in self._cards:
@@ -122,7 +149,7 @@ class NoticeBar(QWidget):
             self._column.removeWidget(card)
             card.hide()
             card.deleteLater()
-        self.setVisible(bool(self._cards))
+        self.setVisible(bool(self.cards))
 
 
 def _say_the_same(one: str, other: str) -> bool:

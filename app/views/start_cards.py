@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.assets import ASSETS
@@ -13,11 +14,12 @@ from app.i18n import translate
 from app.live import ModelState
 from app.theme import Theme
 from app.views import words
-from app.views.controls import ElidedLabel, Label, make_push_button, plain_tip
+from app.views.controls import ElidedLabel, Label, make_push_button, plain_tip, unmarked
 from engine.events import LoadStage
 
 _ICON: Final = 18
 _BESIDE: Final = 680  # pixels that four buttons in a row need
+_BRIEFLY_BESIDE: Final = 380  # that two of them need
 
 
 class AssistantEntry(NamedTuple):
@@ -36,14 +38,14 @@ class AssistantEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The model that can be downloaded.
+    """The model that can be loaded, or downloaded where there is none.
 
     Attributes:
-        nbytes: How much is downloaded.
+        nbytes: How much is downloaded; 0 for a model that is on this machine.
     """
 
     label: str
-    nbytes: int
+    nbytes: int = 0
 
 
 class ExampleButton(QPushButton):
@@ -106,7 +108,12 @@ class AssistantCard(QPushButton):
 
 
 class SetupCard(QFrame):
-    """Says which model will be downloaded and how large it is, or offers a file; hidden once there is a model."""
+    """Says which model will be downloaded and how large it is, or offers a file; hidden once there is a model.
+
+    Args:
+        brief: Whether it stands under a conversation: less of it then, and nothing while something else tells how far
+            a download is.
+    """
 
     download_requested = Signal()
     retry_requested = Signal()
@@ -114,10 +121,12 @@ class SetupCard(QFrame):
     file_requested = Signal()
     folder_requested = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget, *, brief: bool = False) -> None:
         super().__init__(parent)
         self.setObjectName("notice")
         self._theme = theme
+        self._brief = brief
+        self._wanted = not brief
         self._offer: Offer | None = None
         self._model = ModelState()
         self._begun = False  # before it is known which models there are, nothing is missing yet
@@ -141,8 +150,13 @@ class SetupCard(QFrame):
         return self._words.text()
 
     def show_offer(self, offer: Offer | None) -> None:
-        """Offer a model to download; None where there is one already, which is loaded once more instead."""
+        """Offer a model to download or to load; None for the default one, to be loaded once more."""
         self._offer = offer
+        self._show()
+
+    def want(self, wanted: bool) -> None:
+        """Whether it belongs to what is on view."""
+        self._wanted = wanted
         self._show()
 
     def show_model(self, model: ModelState) -> None:
@@ -151,14 +165,19 @@ class SetupCard(QFrame):
         self._show()
 
     def _get(self) -> None:
-        (self.download_requested if self._offer is not None else self.retry_requested).emit()
+        (self.download_requested if self._downloads else self.retry_requested).emit()
+
+    @property
+    def _downloads(self) -> bool:
+        return self._offer is not None and self._offer.nbytes > 0
 
     def _show(self) -> None:
         step = self._model.step
-        downloading = self._model.phase == "working" and step is not None and step.stage is LoadStage.DOWNLOAD
+        fetches = self._model.phase == "working" and step is not None and step.stage is LoadStage.DOWNLOAD
+        downloading = fetches and not self._brief
         self._begun = self._begun or self._offer is not None or self._model.phase != "none"
         absent = self._begun and self._model.phase in ("none", "failed")
-        self.setVisible(self._model.info is None and (downloading or absent))
+        self.setVisible(self._wanted and self._model.info is None and (downloading or absent))
         self.get_button.setVisible(absent)
         if downloading and step is not None:
             self._say_download(words.size(step.total) if step.total > 0 else "")
@@ -174,11 +193,12 @@ class SetupCard(QFrame):
             self._words.setText(translate("start_cards", "It is downloaded once. After that everything works offline."))
 
     def _say_absent(self) -> None:
-        if self._offer is None:
+        if self._offer is None or not self._downloads:
             self._title.setText(translate("start_cards", "No model is loaded"))
             words_of_retry = translate("start_cards", "Load the model once more, or use another that you have (GGUF).")
             self._words.setText(words_of_retry)
-            self.get_button.setText(translate("start_cards", "Try again"))
+            again, load = translate("start_cards", "Try again"), translate("start_cards", "Load {model}")
+            self.get_button.setText(unmarked(load.format(model=self._offer.label)) if self._offer else again)
             return
         self._title.setText(translate("start_cards", "There is no model yet"))
         size = words.size(self._offer.nbytes)
@@ -196,11 +216,18 @@ class SetupCard(QFrame):
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         self._buttons.setDirection(direction)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._brief:
+            self.arrange(self.width() + self._theme.wide(_BESIDE - _BRIEFLY_BESIDE))
+
     def _lay_out(self) -> None:
         buttons = self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         buttons.setSpacing(8)
         for button in (self.get_button, self.models_button, self.file_button, self.folder_button):
             buttons.addWidget(button)
+        self.file_button.setVisible(not self._brief)  # the models' dialog has both
+        self.folder_button.setVisible(not self._brief)
         buttons.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 14)

@@ -115,7 +115,7 @@ def phase(live: LiveTurn, model: ModelState) -> str:
     if live.phase == "idle":
         return ""
     if live.phase == "queued":
-        if model.phase == "working":
+        if model.phase != "ready":
             return translate("words", "Waiting for the model")
         return translate("words", "Waiting for its turn")
     if live.phase == "decode":

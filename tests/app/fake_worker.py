@@ -95,6 +95,7 @@ class Load:
     result: ModelInfo | EngineError = field(default_factory=model_info)
     gate: threading.Semaphore | None = None
     steps: int = 3
+    stage: LoadStage = LoadStage.LOAD
 
 
 class FakeWorker:
@@ -247,7 +248,7 @@ class FakeWorker:
             self._pass(script.gate, handle)
             if handle.cancelled:
                 raise Cancelled
-            yield LoadProgress(handle.id, LoadStage.LOAD, step, script.steps, "Loading the script")
+            yield LoadProgress(handle.id, script.stage, step, script.steps, "Loading the script")
             if step == 1 and self.holds:
                 yield Unloaded(handle.id, self.holds)
                 self.holds = ""

@@ -15,6 +15,7 @@ from app import trash
 from app.records import StoredMessage
 from app.store import Store
 from engine.errors import EngineError, ModelNotFound
+from engine.events import LoadStage
 from tests.app.conftest import Recorder
 from tests.app.fake_worker import Load, Reply, model_info
 
@@ -180,36 +181,106 @@ def test_loading_is_told_step_by_step(qtbot, ready_world):
     assert world.chats.model.info == model_info()
 
 
-def test_a_load_that_fails_can_be_tried_again_and_the_question_is_answered_then(qtbot, make_world):
-    error = ModelNotFound("The model could not be fetched. Please check the network.", "timeout")
+def test_a_load_that_fails_can_be_tried_again_and_all_that_waited_is_answered_then(qtbot, make_world):
+    error = EngineError("The model could not be read. Please check the disk.", "timeout")
     gate = threading.Semaphore(0)
     world = make_world(loads=(Load(error, gate), Load()))
     world.chats.load_model(None)
     assert world.session.send("early")
+    early = world.session
+    world.chats.new()
+    assert world.session.send("as early")
     assert world.session.live.phase == "queued"
     gate.release(3)
     qtbot.waitUntil(lambda: bool(world.notices))
     assert world.chats.model.phase == "failed"
     assert [(n.sentence, n.action_label) for n in world.notices] == [(error.sentence, "Try again")]
-    assert [m.content for m in world.session.messages()] == ["early"]
-    assert not world.session.busy
+    assert [m.content for m in early.messages()] == ["early"]
+    assert early.busy and world.session.busy
     world.notices[0].action()
     finish(qtbot, world)
-    assert world.session.messages()[-1].content == "You said: early"
+    qtbot.waitUntil(lambda: not early.busy)
+    assert early.messages()[-1].content == "You said: early"
+    assert world.session.messages()[-1].content == "You said: as early"
 
 
-def test_asking_after_a_failed_load_says_why_and_offers_to_try_again(qtbot, make_world):
+def test_a_question_asked_after_a_failed_load_waits_for_the_next_one(qtbot, make_world):
     error = ModelNotFound("The model is gone.")
     world = make_world(loads=(Load(error), Load()))
     world.chats.load_model("gone")
     qtbot.waitUntil(lambda: world.chats.model.phase == "failed")
     assert world.session.send("late")
-    assert not world.session.busy
-    assert world.notices[-1].sentence == "The model is gone."
-    world.notices[-1].action()
+    assert world.session.live.phase == "queued"
+    assert [(n.sentence, n.action_label) for n in world.notices] == [("The model is gone.", "Choose a model…")]
+    world.session.stop()
+    world.chats.retry()
     finish(qtbot, world)
     assert world.session.messages()[-1].content == "You said: late"
     assert world.worker.loaded == ["gone", "gone"]
+
+
+def test_asking_again_without_a_model_loads_and_fetches_none(qtbot, make_world):
+    world = make_world()
+    assert world.session.send("early")
+    world.session.stop()
+    world.chats.retry()
+    assert world.session.live.phase == "queued"
+    assert world.worker.loaded == []
+
+
+def test_a_download_that_fails_leaves_the_question_waiting_and_nothing_is_fetched_again_unasked(qtbot, make_world):
+    failed = Load(EngineError("There is no network."), stage=LoadStage.DOWNLOAD)
+    world = make_world(loads=(failed,))
+    world.chats.load_model("first")
+    world.session.send("early")
+    qtbot.waitUntil(lambda: bool(world.notices))
+    assert (world.chats.model.phase, world.session.live.phase) == ("none", "queued")
+    assert [(n.sentence, n.action_label) for n in world.notices] == [("There is no network.", "")]
+    world.chats.retry()
+    assert world.worker.loaded == ["first"]
+
+
+def test_a_load_that_is_cancelled_leaves_the_question_waiting(qtbot, make_world):
+    world = make_world(loads=(Load(gate=threading.Semaphore(1)),))
+    world.chats.load_model("first")
+    world.session.send("early")
+    world.chats.cancel_load()
+    qtbot.waitUntil(lambda: world.chats.model.phase == "none")
+    assert world.session.live.phase == "queued"
+    assert world.notices == []
+
+
+def test_a_chat_that_is_asked_again_comes_to_the_top_of_the_list(qtbot, ready_world):
+    world = ready_world(Reply(pieces=(), error=EngineError("It broke.")))
+    for question in ("old", "young"):
+        world.chats.new()
+        world.session.send(question)
+        finish(qtbot, world)
+    young, old = world.chats.conversations()
+    for again in (world.chats.retry, lambda: world.session.regenerate(world.session.messages()[-1].id)):
+        world.chats.open(old.id)
+        changes = []
+        world.chats.list_changed.connect(lambda changes=changes: changes.append(world.chats.conversations()[0].id))
+        again()
+        assert changes[-1] == old.id
+        finish(qtbot, world)
+        old, young = young, old
+
+
+def test_what_is_refused_in_a_chat_is_said_there_alone(qtbot, ready_world):
+    gate = threading.Semaphore(0)
+    world = ready_world(Reply(gate=gate))
+    for text in ("one", "two", "three"):
+        world.session.send(text)
+    (notice,) = world.notices
+    assert notice.sentence.startswith("One message waits already.")
+    assert (notice.only_in, notice.until) == (world.session.conversation.id, "turn")
+    ended = []
+    world.chats.turn_ended.connect(ended.append)
+    world.session.take_back_queued()
+    assert ended == [notice.only_in]
+    gate.release(9)
+    finish(qtbot, world)
 
 
 def test_a_cancelled_load_is_silent_and_the_former_model_stays(qtbot, ready_world):

@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QRect
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app import migrations
@@ -311,6 +312,30 @@ def test_the_first_start_fetches_nothing_unasked(qtbot, make_desktop):
     qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
     assert not card.isVisible()
     assert desktop.bridge._worker.loaded == [DEFAULT_MODEL.name], "by its name: only then it may be downloaded"
+
+
+def test_a_question_before_the_first_model_waits_under_the_offer_of_one(qtbot, make_desktop):
+    desktop = make_desktop(models=())
+    desktop.show()
+    card = desktop.window.setup_card
+    qtbot.waitUntil(lambda: desktop.first_model.offer is not None)
+    assert not card.isVisible(), "the page of an empty chat offers it"
+    editor = desktop.window.composer.editor
+    waiting = []
+    for question in ("One", "Two"):
+        desktop.conductor.new_chat()
+        QTest.keyClicks(editor, question)
+        QTest.keyClick(editor, Qt.Key.Key_Return)
+        waiting.append(desktop.chats.current)
+    assert card.isVisible() and card.models_button.isVisible()
+    assert card.get_button.text() == "Download, 98 MB"
+    assert desktop.window.chat.waiting_line.words == "Waiting for the model"
+    assert desktop.window.notices.cards == ()
+    QTest.mouseClick(card.get_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not any(session.busy for session in waiting))
+    assert [session.messages()[-1].content for session in waiting] == ["You said: One", "You said: Two"]
+    assert not card.isVisible()
+    assert desktop.bridge._worker.loaded == [DEFAULT_MODEL.name]
 
 
 def test_the_first_start_of_an_installed_program_loads_the_model_that_came_with_it(

@@ -150,7 +150,7 @@ def test_deleting_the_chat_and_undoing_that_brings_it_back_as_the_draft(qtbot, r
     assert world.chats.draft == Draft("two")
 
 
-def test_a_question_that_waits_for_the_model_gives_it_back_when_the_load_fails(qtbot, make_world):
+def test_a_question_that_waits_for_the_model_keeps_it_waiting_when_the_load_fails(qtbot, make_world):
     gate = threading.Semaphore(0)
     world = make_world(loads=(Load(ContextFull("No."), gate),))
     returned = []
@@ -159,7 +159,9 @@ def test_a_question_that_waits_for_the_model_gives_it_back_when_the_load_fails(q
     world.session.send("one")
     world.session.send("two")
     gate.release(9)
-    qtbot.waitUntil(lambda: not world.session.busy)
+    qtbot.waitUntil(lambda: world.chats.model.phase == "failed")
+    assert world.session.queued == "two"
+    world.session.stop()
     assert returned == [Draft("two")]
     assert [m.content for m in world.session.messages()] == ["one"]
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from app.first_model import FirstModel
+from app.views.start_cards import Offer
 from engine.errors import DoesNotFit
 from engine.events import InstalledModel
+from engine.models.catalogue import DEFAULT_MODEL
 from tests.app.fake_worker import Load, model_info
 
 LARGE = InstalledModel("large", "Large", 7, 9, False)
@@ -70,7 +72,31 @@ def test_what_is_loaded_at_the_start(make_world: Any, qtbot: Any, choice: str, l
     with qtbot.waitSignal(world.chats.models.changed):
         first.begin(None)
     assert world.worker.loaded == loaded
-    assert first.offer is None
+    assert first.offer == (None if loaded else Offer("Scripted scripted")), "it can be loaded then"
+
+
+def test_with_models_of_servers_alone_nothing_is_fetched_at_the_start(make_world: Any, qtbot: Any) -> None:
+    world = make_world()
+    world.worker.models = [InstalledModel("lab:big", "big", 0, 0, False, "Lab")]
+    first = FirstModel(world.chats, world.settings)
+    with qtbot.waitSignal(first.offered):
+        first.begin(None)
+    assert world.worker.loaded == []
+    assert first.offer == Offer(DEFAULT_MODEL.label, DEFAULT_MODEL.nbytes)
+
+
+def test_in_place_of_the_model_that_is_deleted_the_default_one_is_loaded(make_world: Any, qtbot: Any) -> None:
+    world = make_world(loads=(Load(model_info("large")),))
+    world.worker.models.append(LARGE)
+    first = FirstModel(world.chats, world.settings)
+    world.chats.load_model("large")
+    qtbot.waitUntil(lambda: ready(world, "large"))
+    world.chats.models.remove("large")
+    qtbot.waitUntil(lambda: ready(world, "scripted"))
+    assert world.worker.loaded == ["large", None]
+    world.chats.models.remove("scripted")
+    qtbot.waitUntil(lambda: first.offer is not None and first.offer.nbytes > 0)
+    assert world.worker.loaded == ["large", None], "there is none left, and none is fetched unasked"
 
 
 def test_the_last_model_of_this_machine_is_remembered(make_world: Any, qtbot: Any) -> None:

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.i18n import translate
-from app.records import Role
 from app.theme import Theme
 from app.views import words
 from app.views.controls import Label, QuietButton
@@ -16,6 +15,7 @@ from app.views.inspector import memory_values, turn_values
 from app.views.inspector.bars import BarWithLegend, StackBar
 from app.views.inspector.sections import Lines, Rows, Section, Verdict, lay_out_page
 from app.views.inspector.strip import TokenStrip
+from engine.chat import Role
 from engine.explain.figures import figures
 from engine.explain.trace import TurnTrace
 

@@ -167,6 +167,30 @@ def test_what_several_chats_suffered_is_said_once(bar: NoticeBar) -> None:
     assert len(said(bar)) == 2
 
 
+def test_what_is_said_of_a_model_goes_with_it(bar: NoticeBar) -> None:
+    bar.show_notice(Notice("This is a base model.", of_model="scripted"))
+    bar.show_notice(Notice("It could not be loaded.", until="load"))
+    bar.show_model(ModelState("ready", model_info()))
+    assert len(said(bar)) == 2
+    bar.show_model(ModelState("working", model_info()))
+    assert said(bar) == ["This is a base model."]
+    bar.show_model(ModelState("none"))
+    assert said(bar) == []
+
+
+def test_of_two_chats_each_has_its_own_notice_and_all_those_of_the_program(bar: NoticeBar) -> None:
+    bar.show_chat("a")
+    bar.show_notice(Notice("It is too long.", only_in="a"))
+    bar.show_chat("b")
+    bar.show_notice(Notice("It is too long.", only_in="b"))
+    bar.show_notice(Notice("The disk is full."))
+    assert said(bar) == ["It is too long.", "The disk is full."]
+    bar.show_chat("a")
+    assert said(bar) == ["It is too long.", "The disk is full."]
+    bar.show_chat("c")
+    assert said(bar) == ["The disk is full."]
+
+
 def test_an_action_is_done_once_and_the_notice_goes(bar: NoticeBar) -> None:
     done: list[int] = []
     bar.show_notice(Notice("Deleted.", action_label="Undo", action=lambda: done.append(1), lapses=True))

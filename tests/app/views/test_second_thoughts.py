@@ -72,7 +72,9 @@ def test_the_latest_deletion_is_undone_by_its_key_outside_of_text(make_window: A
     world.chats.delete(two.id)
     undo = (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     window.composer.focus_editor()
+    QTest.keyClick(window.composer.editor, Qt.Key.Key_A)
     QTest.keyClick(window.composer.editor, *undo)
+    assert window.composer.text == ""
     assert world.chats.conversations() == ()
     window.sidebar.new_button.setFocus()
     QTest.keyClick(window.sidebar.new_button, *undo)
@@ -81,6 +83,57 @@ def test_the_latest_deletion_is_undone_by_its_key_outside_of_text(make_window: A
     assert world.chats.archived() == ()
     QTest.keyClick(window.sidebar.new_button, *undo)
     assert len(world.chats.conversations()) == 2
+
+
+def test_an_empty_composer_with_nothing_to_undo_leaves_the_key_to_the_program(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window()
+    ask(window, world, qtbot, "One")
+    world.conductor.commands.run("delete_chat")
+    window.composer.focus_editor()
+    QTest.keyClick(window.composer.editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert [chat.title for chat in world.chats.conversations()] == ["One"]
+
+
+def test_the_reason_of_a_failed_turn_stands_in_its_chat_alone(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window(Reply(pieces=(), error=ContextFull("It is too long.")))
+    ask(window, world, qtbot, "Why?")
+    asked = world.session.conversation.id
+    world.conductor.new_chat()
+    assert window.notices.cards == ()
+    assert not window.notices.isVisible()
+    world.chats.open(asked)
+    (card,) = window.notices.cards
+    assert card.isVisible()
+    QTest.mouseClick(card.action_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert contents(world)[-1] == "You said: Why?"
+    assert window.notices.cards == ()
+
+
+def test_that_a_message_waits_already_is_not_said_any_more_when_none_does(make_window: Any, qtbot: Any) -> None:
+    gate = threading.Semaphore(0)
+    window, world = make_window(Reply(gate=gate))
+    for text in ("One", "Two", "Three"):
+        QTest.keyClicks(window.composer.editor, text)
+        QTest.keyClick(window.composer.editor, Qt.Key.Key_Return)
+    (card,) = window.notices.cards
+    assert card.notice.sentence.startswith("One message waits already.")
+    busy = world.session.conversation.id
+    world.conductor.new_chat()
+    assert window.notices.cards == ()
+    world.chats.open(busy)
+    assert window.notices.cards == (card,)
+    gate.release(99)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert window.notices.cards == ()
+
+
+def test_an_interrupted_answer_is_called_that_by_the_inspector(make_window: Any, qtbot: Any) -> None:
+    window, world = make_window(Reply(pieces=("Half",), error=ContextFull("It is too long.")))
+    ask(window, world, qtbot, "Why?")
+    window.show_inspector(True)
+    world.conductor.inspection.refresh()
+    assert "interrupted" in " ".join(label.text() for label in window.inspector.turn.findChildren(QLabel))
 
 
 def test_escape_ends_a_search_whose_hit_was_opened(make_window: Any, qtbot: Any) -> None:
