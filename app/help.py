@@ -11,6 +11,8 @@ from engine.bench.format_figures import FormatTable
 
 HELP: Final = ASSETS / "help"
 PICTURES: Final = HELP / "pictures"
+DARK: Final = "-dark.png"
+"""How the names of the same pictures in the dark theme end; all are made of scenes of tests/pictures."""
 FIGURES: Final = "<!-- figures of the formats -->"
 """Where a page shows what was measured of the model at hand."""
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.assets import ASSETS
-from app.help import PICTURES, HelpPage
+from app.help import DARK, PICTURES, HelpPage
 from app.i18n import translate
 from app.theme import Theme
 from app.views.dialogs import fit, make_button
@@ -127,11 +127,11 @@ class _Reader(QTextBrowser):
         self.verticalScrollBar().setValue(0)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:  # noqa: ANN401 - what Qt's signature says
-        """Pictures lie in one folder and are drawn as wide as the column; nothing else is loaded."""
+        """Pictures lie in one folder, each light and dark, and are drawn as wide as the column; no other is loaded."""
         path = name if isinstance(name, str) else name.toString()
         if kind != QTextDocument.ResourceType.ImageResource.value or "/" in path or ":" in path:
             return None
-        image = QImage(str(PICTURES / path))
+        image = QImage(str(PICTURES / (path.replace(".png", DARK) if self._theme.dark else path)))
         if image.isNull():
             return None
         ratio = self.devicePixelRatioF()

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QTextTable
 
 from app.actions import actions
-from app.help import FIGURES, HELP, PICTURES, HelpPage, figures_table, read_pages, with_figures
+from app.help import DARK, FIGURES, HELP, PICTURES, HelpPage, figures_table, read_pages, with_figures
 from app.i18n import CHINESE, ENGLISH
 from app.options import SELF_TEST
 from app.theme import Theme
@@ -81,6 +81,14 @@ def test_pictures_come_from_one_folder_only(dialog: HelpDialog) -> None:
         assert dialog.reader.loadResource(image, QUrl(name)) is None
 
 
+def test_pictures_are_as_dark_as_the_window(dialog: HelpDialog, theme: Theme) -> None:
+    for choice, dark in (("light", False), ("dark", True)):
+        theme.set_choice(choice)  # type: ignore[arg-type]
+        for path in PICTURES.glob("*[!k].png"):
+            picture = dialog.reader.loadResource(2, QUrl(path.name))
+            assert (picture.scaled(1, 1).pixelColor(0, 0).lightness() < 128) is dark, path.name
+
+
 def test_the_figures_of_formats_stand_where_a_page_asks_for_them() -> None:
     figures = FormatFigures("int4", "4-bit weights", "cpu", 3.2941, 2205.4, 272.1, 96_000_000, 0.71)
     table = figures_table(FormatTable("M", "m.gguf", 1, "here", "", 1024, (figures,)), ("F", "NLL", "P", "D", "M"))
@@ -107,7 +115,8 @@ def test_both_languages_have_the_same_pages_and_pictures() -> None:
     for one, other in zip(english, chinese, strict=True):
         assert re.findall(r"\]\(([^)]+\.png)\)", one.text) == re.findall(r"\]\(([^)]+\.png)\)", other.text)
     used = {name for page in english for name in re.findall(r"\]\(([^)]+\.png)\)", page.text)}
-    assert used == {path.name for path in Path(PICTURES).glob("*.png")}, "no picture is shipped for nothing"
+    shipped = {path.name for path in Path(PICTURES).glob("*.png")}
+    assert shipped == used | {name.replace(".png", DARK) for name in used}, "no picture is shipped for nothing"
     assert HELP.is_dir()
 
 
