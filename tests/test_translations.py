@@ -22,7 +22,7 @@ NAMES = re.compile(
     r"|(?:Ctrl|Shift|Alt|Meta)\+.*|Noto .*|Source Han .*|Hiragino .*|Yu Gothic .*|PingFang .*|Microsoft .*|Apple .*"
     r"|Malgun .*|Segoe .*|DejaVu .*|Cascadia .*|Liberation .*|Consolas|Menlo|Fusion|Qt .*|Python .*|PySide6.*"
     r"|io\.github\..*|<!--.*-->"  # the desktop file; where a page of the help is filled in
-    r"|Del|Return|Space|Qt|Python|not installed|--.*|- Loquat|d MMM.*"
+    r"|Del|Return|Space|Qt|Python|not installed|--.*|— Loquat|d MMM.*"
 )
 # Calls whose texts nobody reads.
 QUIET_CALLS = {

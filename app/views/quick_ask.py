@@ -47,7 +47,7 @@ class QuickAsk(QFrame):
         )
         self._busy = False
         self.setObjectName("quickAsk")
-        self.setWindowTitle(translate("quick_ask", "Quick ask - Loquat"))
+        self.setWindowTitle(translate("quick_ask", "Quick ask"))
         self.setAttribute(Qt.WidgetAttribute.WA_MacAlwaysShowToolWindow)
         self._editor = Editor(theme, translate("quick_ask", "Your question"), self)
         self._editor.setPlaceholderText(translate("quick_ask", "Ask anything"))

@@ -75,6 +75,9 @@ class StatusBar(QFrame):
         self._turn = FigureLine(theme, self)
         self._serving = FigureLine(theme, self)
         self._memory = FigureLine(theme, self)
+        self._memory.setToolTip(
+            translate("status_bar", "What Loquat holds now; the inspector says what it plans for, at most")
+        )
         self._timer = QTimer(self)
         self._timer.setInterval(_MEMORY_MS)
         self._timer.timeout.connect(self._show_memory)
@@ -138,7 +141,8 @@ class StatusBar(QFrame):
 
     def _show_memory(self) -> None:
         used = self._process.memory_info().rss
-        self._memory.show_groups((filled(translate("status_bar", "Memory {size}"), size=words.size(used)),))
+        said = translate("status_bar", "Memory {size} in use")
+        self._memory.show_groups((filled(said, size=words.size(used)),))
         self._fit()
 
     def _fit(self) -> None:

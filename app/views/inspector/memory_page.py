@@ -8,7 +8,6 @@ from typing import Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
-from app.engine_sentences import translated
 from app.i18n import translate
 from app.theme import Theme
 from app.views import words
@@ -118,7 +117,7 @@ class MemoryPage(QWidget):
         self._memory = memory
         self.now.show_aside(memory_values.bar_aside(memory))
         self.bar.show_segments(memory_values.memory_bar(memory))
-        self.reason.show_lines([(translated(memory.reason), "")] if memory.reason else [])
+        self.reason.show_lines([(memory_values.budget_reason(memory.reason), "")] if memory.reason else [])
         self.rows.show_rows(memory_values.cache_rows(memory, model, tokens))
         self.turns.show_lines([(memory_values.turns_sentence(left), "")])
         self._offer(memory)

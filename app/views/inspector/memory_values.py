@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
+from app.engine_sentences import translated
 from app.i18n import translate
 from app.views import words
 from app.views.inspector.turn_values import not_known
 from app.views.inspector.values import Segment
 from engine.explain.plan import TurnsLeft, WhatIf, triangle
 from engine.explain.trace import MemoryState, ModelFacts
+from engine.units import parse_bytes
 
 _LEAST_CONTEXT = 512
+_BINARY = re.compile(r"[\d.]+ [KMGT]iB")
+_PER_CENT = re.compile(r"(?<=\d)%")
 
 
 def memory_bar(memory: MemoryState) -> tuple[Segment, ...]:
@@ -29,8 +35,14 @@ def bar_aside(memory: MemoryState) -> str:
     """How much of the budget is taken."""
     parts = triangle(memory)
     taken = parts.weights + parts.workspace + parts.kv_this + parts.kv_others
-    said = translate("memory_values", "{taken} of {allowed}")
+    said = translate("memory_values", "{taken} planned, of {allowed}")
     return said.format(taken=words.size(taken), allowed=words.size(parts.allowed))
+
+
+def budget_reason(reason: str) -> str:
+    """Why the budget is what it is, in the units of the page: the engine says it in those of a terminal."""
+    decimal = _BINARY.sub(lambda found: words.size(parse_bytes(found[0])), reason)
+    return translated(_PER_CENT.sub(" %", decimal))
 
 
 def cache_rows(memory: MemoryState, model: ModelFacts, tokens: int) -> tuple[tuple[str, str], ...]:

@@ -42,7 +42,7 @@ def test_the_status_bar_says_all_there_is_to_say(status: StatusBar) -> None:
         "CPU, 2 threads · no CUDA device found; Context 705 of 8,192; "
         "TTFT 0.09 s, 56.0 tok/s, 128 reused + 23 new tokens; Memory "
     )
-    assert status.text.endswith(("MB", "GB"))  # of this process, with all tests before this one
+    assert status.text.endswith(("MB in use", "GB in use"))  # of this process, with all tests before this one
     assert status.context_bar.share == pytest.approx(705 / 8192)
 
 

@@ -48,7 +48,7 @@ def test_a_question_is_typed_answered_and_listed(make_window: Any, qtbot: Any) -
     assert window.composer.text == ""
     assert window.composer.editor.hasFocus()
     assert window.header.title == "Why?"
-    assert window.windowTitle() == "Why? - Loquat"
+    assert window.windowTitle() == "Why? — Loquat"
     assert "5 reused + 23 new tokens" in window.status.text
     assert window.sidebar.list.conversations.rowCount() == 2  # heading and conversation
     (view,) = [v for v in window.chat.message_views() if not v.is_question]

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.views.inspector import turn_values
+from app.views.inspector import memory_values, turn_values
 from engine.explain.figures import figures
 from engine.explain.trace import BreakReason, Phases, PrefixBreak, Stall, StallCause, TurnTrace
+from engine.memory import Machine, allowance
 from tests.app.views.inspector.traces import turn
 
 
@@ -124,3 +125,10 @@ def test_percentiles_of_a_second_and_more_are_said_in_seconds(gaps: tuple[float,
 )
 def test_a_second_and_more_is_said_in_seconds(ms: float | None, said: str) -> None:
     assert turn_values.milliseconds(ms) == said
+
+
+@pytest.mark.parametrize("utilization", [None, 0.5])
+def test_the_budget_is_told_in_the_units_of_the_page(utilization: float | None) -> None:
+    machine = Machine("cpu", int(23.5 * 2**30), None, 0)
+    said = memory_values.budget_reason(allowance(machine, utilization)[1])
+    assert said.startswith("75 % of 25.2 GB" if utilization is None else "50 % of 25.2 GB")
