@@ -12,8 +12,10 @@ from typing import Final, Literal
 
 from PySide6.QtCore import QMimeData, QObject, Signal
 
+from app.engine_sentences import translated
 from app.i18n import translate
 from app.records import Attachment
+from engine.models.safetensors_file import PICKLES, pickle_refused
 
 MAX_BYTES: Final = 5_000_000
 MAX_FILES: Final = 20  # that go with one question
@@ -34,6 +36,7 @@ _BOMS: Final = (  # UTF-32's little-endian mark begins with UTF-16's
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+_PICKLED: Final = (b"\x80", b"PK\x03\x04")  # the protocol of a pickle, or the archive that PyTorch puts one into
 _IMAGES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\x00", b"MM\x00*")
 _CONTROLS: Final = bytes(set(range(32)) - set(b"\t\n\f\r\b\x1b")) + b"\x7f"
 _MANY_CONTROLS: Final = 0.01  # of all bytes; text has next to none
@@ -120,14 +123,14 @@ def read(path: Path) -> Outcome:
             return _folder(path)
         if not stat.S_ISREG(status.st_mode):  # a pipe or a device may never end
             return Refused(translate("attachments", "{name} is not a file.").format(name=path.name))
-        if status.st_size > MAX_BYTES:
-            return _too_large(path.name)
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)  # it may have grown
     except OSError as error:
         sentence = translate("attachments", "{name} cannot be read: {reason}.")
         return Refused(sentence.format(name=path.name, reason=error.strerror or type(error).__name__))
-    return _too_large(path.name) if len(data) > MAX_BYTES else from_bytes(path.name, data)
+    if len(data) > MAX_BYTES:
+        return _pickle(path.name) if _is_pickle(path.name, data) else _too_large(path.name)
+    return from_bytes(path.name, data)
 
 
 def from_bytes(name: str, data: bytes) -> Outcome:
@@ -141,11 +144,23 @@ def from_bytes(name: str, data: bytes) -> Outcome:
         )
         return Refused(sentence.format(name=name))
     text = decode(data)
+    if text is None and _is_pickle(name, data):
+        return _pickle(name)
     if text is None:
         return Refused(translate("attachments", "{name} is not a text file.").format(name=name))
     if not text.strip():
         return Refused(translate("attachments", "{name} is empty.").format(name=name))
     return Attachment(name, text)
+
+
+def _is_pickle(name: str, data: bytes) -> bool:
+    """Whether it is a model that can hold programs; other things are called ".bin" too."""
+    suffix = Path(name).suffix.lower()
+    return suffix in PICKLES and (suffix != ".bin" or data.startswith(_PICKLED))
+
+
+def _pickle(name: str) -> Refused:
+    return Refused(translated(pickle_refused(name).sentence))
 
 
 def decode(data: bytes) -> str | None:

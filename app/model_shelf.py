@@ -38,6 +38,7 @@ class ModelShelf(QObject):
 
     changed = Signal(object)  # Shelf
     said = Signal(str, str, bool)  # a row's id, a sentence about it, whether it is a warning
+    checked = Signal(str, str, str)  # a row's id, what is wrong with it, what else was found
     arrived = Signal(str)  # name of a model that is here now
     show_requested = Signal(str)  # id of a row: a notice offers to look at it
     _token_kept = Signal(str, str, str)  # the token if no keyring keeps it, a warning, the task that waits for it
@@ -191,7 +192,12 @@ class ModelShelf(QObject):
         said = "\n".join(map(str, sentences)) if isinstance(sentences, list) else str(value.get("sentence", ""))
         if self._chats.model.info is not None and row == f"installed:{self._chats.model.info.name}" and not said:
             said = _at_next_load()
-        self.said.emit(row, said, value.get("exit_code") == FOUND_EXIT)
+        if isinstance(sentences, list) and isinstance(value.get("findings"), list):
+            found = [each for each in value["findings"] if isinstance(each, dict)]
+            wrong = [str(each.get("sentence")) for each in found if each.get("serious") is True]
+            self.checked.emit(row, "\n".join(wrong), "\n".join(str(each) for each in sentences if each not in wrong))
+        else:
+            self.said.emit(row, said, value.get("exit_code") == FOUND_EXIT)
 
     def _did_not(self, row: str, failure: Failure) -> None:
         self._chats.models.refresh()

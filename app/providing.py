@@ -47,6 +47,7 @@ class Providing(QObject):
         self._reader.done.connect(self._read)
         shelf.changed.connect(self._show)
         shelf.said.connect(self._say)
+        shelf.checked.connect(self._say_found)
         shelf.arrived.connect(self._arrived)
         shelf.show_requested.connect(self.show_dialog)
         window.fetching.cancel_requested.connect(self._pause)
@@ -96,7 +97,7 @@ class Providing(QObject):
     def confirm_removal(self, model: InstalledModel) -> None:
         """Ask before a model is deleted from the disk."""
         loaded = translate("providing", "It is loaded; its memory is given back first.")
-        said = translate("providing", "{size} of disk are freed. To use the model again, get or add it again.")
+        said = translate("providing", "Up to {size} of disk are freed. To use the model again, get or add it again.")
         sentences = (
             loaded if model.name == self._shelf.shelf.loaded else "",
             said.format(size=words.size(model.nbytes)),
@@ -133,7 +134,7 @@ class Providing(QObject):
         dialog.remove_requested.connect(self.confirm_removal)
         dialog.check_requested.connect(self._shelf.check)
         dialog.template_requested.connect(self._shelf.use_template)
-        dialog.reveal_requested.connect(lambda folder: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)))
+        dialog.reveal_requested.connect(self._reveal)
         dialog.adapter_requested.connect(self._shelf.adapter)
         dialog.adapter_folder_requested.connect(self._choose_adapter)
         dialog.draft_requested.connect(self._shelf.draft)
@@ -161,6 +162,11 @@ class Providing(QObject):
         self._chats.load_model(name)
         if self._dialog is not None:
             self._dialog.accept()
+
+    def _reveal(self, folder: str) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(folder)):
+            sentence = translate("providing", "No file manager could be opened. The model lies here: {folder}")
+            self._refuse(sentence.format(folder=folder))
 
     def _rename(self, model: InstalledModel) -> None:
         dialog = RenameDialog(self._theme, model.label, self._above)
@@ -220,6 +226,12 @@ class Providing(QObject):
             self._dialog.say(row_id, sentence, warning)
         elif sentence and warning:
             self._chats.notice.emit(Notice(sentence))
+
+    def _say_found(self, row_id: str, wrong: str, rest: str) -> None:
+        if self._dialog is not None:
+            self._dialog.say(row_id, wrong or rest, bool(wrong), rest if wrong else "", lasting=True)
+        elif wrong:
+            self._chats.notice.emit(Notice(wrong))
 
     def _models_failed(self, sentence: str, _detail: str) -> None:
         if self._dialog is not None:

@@ -19,6 +19,8 @@ READ_BYTES: Final = 65_536
 HEADER: Final = "header"  # the key of what an object says beside its lists
 LISTS: Final = frozenset({"conversations", "folders", "chats", "data"})
 _BOM: Final = b"\xef\xbb\xbf"
+# What JSON that is a list or an object begins with; "[tool]" of other formats does not go on as a list does.
+_JSON: Final = re.compile(rb"\s*(?:\[[\s\[]*(?:[\]{\"\d-]|true|false|null|\Z)|\{\s*(?:[}\"]|\Z))")
 _ZIP: Final = b"PK\x03\x04"
 _CONVERSATIONS: Final = re.compile(r"(.*/)?conversations(-\d+)?\.json")
 
@@ -99,7 +101,7 @@ def _entries(file: _Counted, name: str) -> Iterator[tuple[str, Any]]:
     first = file.start.lstrip()[:1]
     if not first:
         raise BadFile(translate("transfer", "{file} is empty.").format(file=name))
-    if first not in (b"[", b"{"):
+    if not _JSON.match(file.start):
         raise BadFile(translate("transfer", "{file} is not a JSON file.").format(file=name))
     try:
         # Floats, because ijson 3.6 ends the process at an integer of more digits than Python converts.

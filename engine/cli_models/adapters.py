@@ -22,7 +22,7 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
     adapter = commands.add_parser("adapter", help="LoRA adapters of a model: add, list, on, off, remove")
     actions = adapter.add_subparsers(required=True, metavar="ACTION")
     add = _action(actions, "add", _add, "copy a peft folder beside the model, and switch it on")
-    add.add_argument("folder", metavar="FOLDER", type=Path)
+    add.add_argument("folder", metavar="FOLDER", type=Path, help="the folder that peft wrote the adapter to")
     add.add_argument("--name", help="how to call it; made from the folder's name if left out")
     for name, do, words in (
         ("on", _on, "merge it from the next load on"),
@@ -35,7 +35,7 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
 
 def _action(actions: Any, name: str, do: Do, words: str) -> argparse.ArgumentParser:  # noqa: ANN401
     parser: argparse.ArgumentParser = actions.add_parser(name, help=words)
-    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("model", metavar="MODEL", help="the name of the model, as in: loquat models list")
 
     def run(registry: Registry, options: argparse.Namespace) -> int:
         do(registry.find(options.model), options)

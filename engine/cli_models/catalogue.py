@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.cli_models.here import add_freed, here
-from engine.cli_models.offers import speed, table, verdict
+from engine.cli_models.offers import fitted, speed, table, verdict
 from engine.cli_models.shown import count
 from engine.models.catalogue import catalogue
 from engine.models.progress import megabytes
@@ -16,6 +19,8 @@ from engine.models.registry import Registry
 
 if TYPE_CHECKING:
     from engine.models.rows import CatalogueRow
+
+_LEAST_NEEDED: Final = ("GOOD AT", "LICENCE", "PARAMETERS", "DISK", "DOWNLOAD", "SPEED")
 
 
 def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it is private
@@ -34,7 +39,10 @@ def _catalogue(registry: Registry, options: argparse.Namespace) -> int:
         print(json.dumps({"models": [dataclasses.asdict(row) for row in found]}))
         return 0
     head = ("", "NAME", "PARAMETERS", "DOWNLOAD", "DISK", "ON THIS MACHINE", "SPEED", "LICENCE", "GOOD AT")
-    print(table([head, *map(_row, found)]))
+    shown: Sequence[Sequence[str]] = [head, *map(_row, found)]
+    if sys.stdout.isatty():
+        shown = fitted(shown, shutil.get_terminal_size().columns, _LEAST_NEEDED)
+    print(table(shown))
     return 0
 
 

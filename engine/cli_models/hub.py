@@ -44,11 +44,11 @@ _HITS = 50
 def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it is private
     """Add the commands of this group; each is called with the registry and its options, and returns the exit code."""
     search = commands.add_parser("search", help="look for models on the hub")
-    search.add_argument("text", metavar="TEXT")
+    search.add_argument("text", metavar="TEXT", help="what the name of the model holds, such as: qwen coder")
     add_freed(search)
     _is(search, _search)
     show = commands.add_parser("show", help="show what there is of a model on the hub")
-    show.add_argument("repository", metavar="OWNER/NAME")
+    show.add_argument("repository", metavar="OWNER/NAME", help="a repository on the hub")
     show.add_argument("--revision", default="", help="a branch, tag or commit")
     add_freed(show)
     _is(show, _show)

@@ -13,6 +13,7 @@ from engine.cli_models.shown import count
 from engine.formats import WEIGHTS
 from engine.models.bundled import bundled_file
 from engine.models.catalogue import DEFAULT_MODEL
+from engine.models.files import folder_bytes
 from engine.models.listing import listed
 from engine.models.progress import megabytes
 from engine.models.quality import read_quality
@@ -25,7 +26,7 @@ def register(commands: Any) -> None:  # noqa: ANN401 - argparse's own type of it
     add_json(show)
     show.set_defaults(command=_list)
     add = commands.add_parser("add", help="import a GGUF file, or a Hugging Face folder with safetensors")
-    add.add_argument("source", metavar="FILE_OR_FOLDER", type=Path)
+    add.add_argument("source", metavar="FILE_OR_FOLDER", type=Path, help="the GGUF file, or the folder of the model")
     add.add_argument("--name", help="how to call it; made from the file's name if left out")
     add.add_argument("--weights", choices=WEIGHTS, default="", help="how to hold its weights; else what suits")
     add_json(add)
@@ -101,9 +102,17 @@ def _rename(registry: Registry, options: argparse.Namespace) -> int:
 
 
 def _remove(registry: Registry, options: argparse.Namespace) -> int:
+    took = folder_bytes(registry.find(options.name).folder)
     freed = registry.remove(options.name)
-    print(f"Removed {options.name}; {megabytes(freed)} are free again.")
+    print(f"Removed {options.name}; {_free_again(freed, took)}")
     return 0
+
+
+def _free_again(freed: int, took: int) -> str:
+    """What the disk has back: files that were linked from the folder that a model came from are still held there."""
+    if freed == took:
+        return f"{megabytes(freed)} are free again."
+    return f"{megabytes(freed)} of its {megabytes(took)} are free again; the rest is held elsewhere on this disk too."
 
 
 def _default(registry: Registry, options: argparse.Namespace) -> int:

@@ -130,6 +130,22 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def fitted(rows: Sequence[Sequence[str]], width: int, dispensable: Sequence[str]) -> Sequence[Sequence[str]]:
+    """Rows, the first of them the heads, with as few columns left out as it takes to be no wider than a terminal.
+
+    Args:
+        rows: As for `table`.
+        width: In characters.
+        dispensable: Heads of columns that may be left out, the least needed first.
+    """
+    for head in dispensable:
+        if max(map(len, table(rows).splitlines())) <= width:
+            break
+        left_out = rows[0].index(head)
+        rows = [(*row[:left_out], *row[left_out + 1 :]) for row in rows]
+    return rows
+
+
 def verdict(fit: Fit) -> str:
     """Whether a model has room, for people."""
     if fit.kind in ("no", "unknown"):

@@ -202,3 +202,13 @@ def test_a_file_that_has_just_been_read_can_be_cancelled(qtbot: Any, tmp_path: P
     reader.start(tmp_path / "wanted")
     qtbot.waitUntil(lambda: bool(told))
     assert told == ["wanted"]
+
+
+def test_a_pickle_is_refused_for_the_programs_it_can_hold(tmp_path: Path) -> None:
+    for name, data in (("a.pt", b"PK\x03\x04\0"), ("a.bin", b"\x80\x02\0"), ("big.pt", b"\0" * (MAX_BYTES + 1))):
+        (tmp_path / name).write_bytes(data)
+        outcome = read(tmp_path / name)
+        assert isinstance(outcome, Refused)
+        assert outcome.sentence.startswith(f"The file {name} is a Python pickle, which can run any program")
+    (tmp_path / "other.bin").write_bytes(b"\0\1")
+    assert read(tmp_path / "other.bin") == Refused("other.bin is not a text file.")

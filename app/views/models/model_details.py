@@ -34,11 +34,15 @@ class Said:
 
     Attributes:
         row_id: Which thing.
+        rest: What else there is to say, which is no warning.
+        lasting: Whether it stays true when the thing is called otherwise.
     """
 
     row_id: str
     sentence: str
     warning: bool = False
+    rest: str = ""
+    lasting: bool = False
 
 
 _RATE: Final = "tok/\u2060s"  # a joiner: Qt would break the line behind the stroke
@@ -100,6 +104,7 @@ class ModelDetails(QFrame):
         self._line = ProgressLine(theme, self)
         self._far = Label(theme, "", "small", "muted")
         self._sentence = Label(theme, "", "list")
+        self._rest = Label(theme, "", "list")
         self.table = FactTable(theme, self)
         self.formats = FormatChoice(theme, self)
         self.terms = Terms(theme, self)
@@ -120,7 +125,7 @@ class ModelDetails(QFrame):
     @property
     def said(self) -> str:
         """The sentence about it: why it failed, or what came of something."""
-        return self._sentence.text() if not self._sentence.isHidden() else ""
+        return "\n".join(label.text() for label in (self._sentence, self._rest) if not label.isHidden())
 
     @property
     def title(self) -> str:
@@ -189,6 +194,8 @@ class ModelDetails(QFrame):
         show_property(self._sentence, "tone", "warning" if warning else "text")
         self._sentence.setText(sentence)
         self._sentence.setVisible(bool(sentence))
+        self._rest.setText(said.rest if said is not None else "")
+        self._rest.setVisible(bool(self._rest.text()))
 
     def _format_changed(self) -> None:
         self._show_facts()
@@ -213,17 +220,18 @@ class ModelDetails(QFrame):
         return button
 
     def _lay_out(self) -> None:
-        for label in (self._title, self._origin, self._good_at, self._far, self._sentence):
+        for label in (self._title, self._origin, self._good_at, self._far, self._sentence, self._rest):
             label.setWordWrap(True)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        for label in (self._title, self._origin, self._sentence):
+        for label in (self._title, self._origin, self._sentence, self._rest):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         page = QWidget(self)
         page.setObjectName("sheet")
         column = QVBoxLayout(page)
         column.setContentsMargins(_EDGE, _EDGE, 16 - GUTTER + _EDGE, _EDGE)
         column.setSpacing(6)
-        parts = (self._good_at, self._line, self._far, self._sentence, self.formats, self.terms, self.table, self.own)
+        said = (self._good_at, self._line, self._far, self._sentence, self._rest)
+        parts = (*said, self.formats, self.terms, self.table, self.own)
         column.addWidget(self._title)
         column.addWidget(self._origin)
         column.setSpacing(12)

@@ -96,14 +96,13 @@ def facts_of(thing: Thing, shelf: Shelf, source_id: str) -> tuple[Fact, ...]:
 
 
 def _of_installed(model: InstalledModel, offer: ModelOffer | None) -> tuple[Fact, ...]:
-    family = offer.family if offer is not None else ""
     held = model_words.format_name(model.weights) if model.weights else ""
     plain = translate("model_facts", "Loquat's plain one; this is a base model without one of its own")
     rows = (
         (translate("model_facts", "Size"), _parameters(model.parameters)),
         (translate("model_facts", "On the disk"), words.size(model.nbytes)),
         (translate("model_facts", "Format"), held),
-        (translate("model_facts", "Family"), family or model.architecture),
+        (translate("model_facts", "Family"), offer.family if offer is not None else ""),
         (translate("model_facts", "Context"), _tokens(model.context)),
         (translate("model_facts", "Licence"), model.licence or (offer.licence if offer is not None else "")),
         (translate("model_facts", "Languages"), model_words.languages(offer.languages) if offer is not None else ""),

@@ -93,7 +93,11 @@ def _installed(model: InstalledModel, shelf: Shelf) -> Row:
         parts = (model_words.parameters(model.parameters), words.size(model.nbytes), held)
         detail = " · ".join(part for part in parts if part)
     loaded = model.name == shelf.loaded
-    hint = translate("model_rows", "Loaded") if loaded else translate("model_rows", "Default") if model.default else ""
+    marks = (
+        translate("model_rows", "Loaded") if loaded else "",
+        translate("model_rows", "Default") if model.default else "",
+    )
+    hint = " · ".join(mark for mark in marks if mark)
     return Row(INSTALLED + model.name, model.label, detail, hint, "accent" if loaded else "")
 
 

@@ -26,6 +26,7 @@ from engine.events import InstalledModel
 _SIZE: Final = QSize(1000, 720)
 _LIST_WIDTH: Final = 380
 _NARROWEST: Final = 200
+_CHANGES_NOTHING: Final = ("rename", "default", "reveal")  # in what was found out about a model
 _PASSED_ON: Final = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -6, Qt.Key.Key_PageDown: 6}
 
 
@@ -119,11 +120,11 @@ class ModelsDialog(QDialog):
         else:
             self._awaited = row_id
 
-    def say(self, row_id: str, sentence: str, warning: bool = False) -> None:
+    def say(self, row_id: str, sentence: str, warning: bool = False, rest: str = "", *, lasting: bool = False) -> None:
         """Say something of a thing in the list, where it stands; a screen reader is told of it at once."""
-        self._said = Said(row_id, sentence, warning)
+        self._said = Said(row_id, sentence, warning, rest, lasting)
         self._show_chosen()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, sentence))
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{sentence}\n{rest}".strip()))
 
     # -- what is chosen ----------------------------------------------------------------------------------------
 
@@ -160,7 +161,8 @@ class ModelsDialog(QDialog):
     # -- what the person wants ---------------------------------------------------------------------------------
 
     def _want(self, action: str) -> None:
-        self._said = None
+        if not (self._said is not None and self._said.lasting and action in _CHANGES_NOTHING):
+            self._said = None
         thing = self.details.thing
         match thing:
             case InstalledModel():

@@ -50,6 +50,8 @@ def zipped(files, **values):
         (json.dumps([TALK]).encode("utf-16"), "not a JSON file"),
         (b'"a text"', "not a JSON file"),
         (b"# Markdown", "not a JSON file"),
+        (b"[tool.loquat]\nname = 1\n", "not a JSON file"),
+        (b"[[bin]]\nname = 1\n", "not a JSON file"),
         (json.dumps([TALK]).encode()[:-5], "damaged or not complete"),
         (json.dumps([TALK, TALK]).encode()[:-30], "damaged or not complete"),
         (json.dumps([TALK]).encode() + b"[]", "damaged or not complete"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli_models import run
+from engine.cli_models.offers import fitted, table
 from engine.explain.profile import MachineProfile, load_profile
 from engine.memory import Machine
 from engine.models.catalogue import catalogue
@@ -156,3 +157,10 @@ def saved() -> Callable[[Path, MachineProfile], None]:
         save_profile(profile, folder / FOLDER / "one.json")
 
     return save
+
+
+def test_a_table_leaves_out_what_is_needed_least_where_the_terminal_is_narrow() -> None:
+    rows = [("NAME", "DISK", "GOOD AT"), ("small", "98 MB", "everything there is to talk about")]
+    assert fitted(rows, 200, ("GOOD AT", "DISK")) == rows
+    assert table(fitted(rows, 20, ("GOOD AT", "DISK"))) == "NAME   DISK\nsmall  98 MB"
+    assert table(fitted(rows, 8, ("GOOD AT", "DISK"))) == "NAME\nsmall"

@@ -165,3 +165,24 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str], loquat_home: Paths, ca
         run(arguments, loquat_home)
     assert caught.value.code == 2
     assert capsys.readouterr().err.startswith("usage: loquat models")
+
+
+def test_what_is_linked_from_elsewhere_is_not_said_to_be_free_again(
+    loquat_home: Paths, tiny_model: TinyModel, tmp_path: Path, capsys: Output
+) -> None:
+    assert run(["add", str(tiny_model("llama")), "--name", "linked"], loquat_home) == 0
+    (tmp_path / "elsewhere").hardlink_to(loquat_home.models / "linked" / "model.safetensors")
+    capsys.readouterr()
+    assert run(["remove", "linked"], loquat_home) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Removed linked; ") and " of its " in said
+    assert said.endswith("are free again; the rest is held elsewhere on this disk too.\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "about"), [(["search"], "qwen coder"), (["add"], "the GGUF file"), (["adapter", "add"], "peft wrote")]
+)
+def test_arguments_are_described(command: list[str], about: str, loquat_home: Paths, capsys: Output) -> None:
+    with pytest.raises(SystemExit):
+        run([*command, "--help"], loquat_home)
+    assert about in " ".join(capsys.readouterr().out.split())

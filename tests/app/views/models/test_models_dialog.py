@@ -234,7 +234,7 @@ def test_the_loaded_model_can_be_deleted_and_the_question_says_so(opened: Any, q
     it = opened()
     it.press("delete")
     question = it.dialog.findChild(ConfirmDialog)
-    assert question.sentence.startswith("It is loaded; its memory is given back first. 93 MB of disk are freed.")
+    assert question.sentence.startswith("It is loaded; its memory is given back first. Up to 93 MB of disk are freed.")
     QTest.mouseClick(question.confirm_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: [model.name for model in it.world.chats.models.models] == ["other"])
     assert it.world.chats.model.phase == "none"

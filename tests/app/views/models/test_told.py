@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +48,34 @@ def test_a_percentage_is_told_once(opened: Any, qtbot: Any) -> None:
     it = opened(add=[far, {"wait": "never"}])
     it.world.conductor.providing.add(Path("/somewhere/gem.gguf"))
     qtbot.waitUntil(lambda: it.dialog.details.progress == "Checking gem.gguf: 82 %")
+
+
+def test_of_what_a_check_found_only_what_is_wrong_is_a_warning_and_it_stays_when_the_model_is_renamed(
+    opened: Any, qtbot: Any
+) -> None:
+    wrong, fine = "Its template breaks.", "A reply ends with </s>."
+    found = {"sentence": wrong, "serious": True}
+    it = opened(check=[{"event": "done", "sentences": [wrong, fine], "findings": [found]}, {"exit": 1}])
+    it.dialog.pick("installed:other")
+    it.press("check")
+    qtbot.waitUntil(lambda: it.dialog.said == f"{wrong}\n{fine}")
+    details = it.dialog.details
+    tones = [(label.text(), label.property("tone")) for label in (details._sentence, details._rest)]
+    assert tones[0] == (wrong, "warning") and tones[1][0] == fine and tones[1][1] != "warning"
+    it.press("rename")
+    assert it.dialog.said == f"{wrong}\n{fine}"
+
+
+def test_a_default_model_that_is_loaded_is_marked_as_both_and_no_family_is_guessed(opened: Any, qtbot: Any) -> None:
+    it = opened()
+    it.world.worker.models[0] = replace(it.world.worker.models[0], default=True, architecture="gemma3_text")
+    it.world.chats.models.refresh()
+    qtbot.waitUntil(lambda: it.dialog.list.rows[1].hint == "Loaded · Default")
+    assert "Family" not in it.facts
+
+
+def test_without_a_file_manager_the_folder_is_said(opened: Any) -> None:
+    it = opened()  # the platform of the tests has none
+    it.dialog.pick("installed:other")
+    it.press("reveal")
+    assert it.dialog.said == "No file manager could be opened. The model lies here: /models/other"
