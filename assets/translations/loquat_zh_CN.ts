@@ -896,6 +896,10 @@
         <translation>回到 {model}</translation>
     </message>
     <message>
+        <source>Choose a model…</source>
+        <translation>选择模型…</translation>
+    </message>
+    <message>
         <source>Everything is saved again.</source>
         <translation>现在所有内容都已保存。</translation>
     </message>
@@ -2796,6 +2800,10 @@
         <translation>模型库 {0} 拒绝提供 {1}（HTTP {2}）；请稍后重试，或获取其他模型。</translation>
     </message>
     <message>
+        <source>The hub cannot be reached; trying again in {0} s</source>
+        <translation>无法连接到模型库；{0} 秒后重试</translation>
+    </message>
+    <message>
         <source>The hub does not accept your access token; make a new one at {0} and add it with: {1}</source>
         <translation>模型库不接受您的访问令牌；请在 {0} 新建一个，并用以下命令添加：{1}</translation>
     </message>
@@ -4497,8 +4505,8 @@
         <translation>不清楚此模型在其他设置下的用量。</translation>
     </message>
     <message>
-        <source>{taken} of {allowed}</source>
-        <translation>{taken} / {allowed}</translation>
+        <source>{taken} planned, of {allowed}</source>
+        <translation>计划 {taken}，共 {allowed}</translation>
     </message>
     <message>
         <source>{turns}: {room} tokens, at {each} a turn. {kept} more are kept for a question and its answer.</source>
@@ -4886,8 +4894,16 @@
         <translation>正在向 Hugging Face 查询“{words}”…</translation>
     </message>
     <message>
+        <source>Being added</source>
+        <translation>正在添加</translation>
+    </message>
+    <message>
         <source>Catalogue</source>
         <translation>目录</translation>
+    </message>
+    <message>
+        <source>Could not be added</source>
+        <translation>无法添加</translation>
     </message>
     <message>
         <source>Default</source>
@@ -4916,6 +4932,10 @@
     <message>
         <source>Looks what fits on this machine…</source>
         <translation>正在查看哪些模型适合这台电脑…</translation>
+    </message>
+    <message>
+        <source>On servers</source>
+        <translation>在服务器上</translation>
     </message>
     <message>
         <source>On the hub</source>
@@ -4951,6 +4971,10 @@
     <message>
         <source>Show it</source>
         <translation>查看</translation>
+    </message>
+    <message>
+        <source>This is {model}, which is here already.</source>
+        <translation>这是 {model}，本机上已经有了。</translation>
     </message>
     <message>
         <source>This takes effect when the model is loaded again.</source>
@@ -5281,6 +5305,13 @@
     </message>
 </context>
 <context>
+    <name>presence</name>
+    <message>
+        <source>No model is loaded.</source>
+        <translation>没有加载模型。</translation>
+    </message>
+</context>
+<context>
     <name>progress_card</name>
     <message>
         <source>Answering this chat with the cache and without</source>
@@ -5338,6 +5369,14 @@
         <translation>模型 (*.gguf);;所有文件 (*)</translation>
     </message>
     <message>
+        <source>No file manager could be opened. The model lies here: {folder}</source>
+        <translation>无法打开文件管理器。模型位于：{folder}</translation>
+    </message>
+    <message>
+        <source>Up to {size} of disk are freed. To use the model again, get or add it again.</source>
+        <translation>最多释放 {size} 磁盘空间。要再次使用该模型，请重新获取或添加。</translation>
+    </message>
+    <message>
         <source>Use a model file</source>
         <translation>使用模型文件</translation>
     </message>
@@ -5348,10 +5387,6 @@
     <message>
         <source>{name} is no model. Please drop a GGUF file or a model&apos;s folder.</source>
         <translation>{name} 不是模型。请拖入 GGUF 文件或模型的文件夹。</translation>
-    </message>
-    <message>
-        <source>{size} of disk are freed. To use the model again, get or add it again.</source>
-        <translation>会释放 {size} 磁盘空间。要再次使用这个模型，需重新获取或添加。</translation>
     </message>
 </context>
 <context>
@@ -5400,8 +5435,8 @@
         <translation>在 Loquat 中打开</translation>
     </message>
     <message>
-        <source>Quick ask - Loquat</source>
-        <translation>快速提问 - Loquat</translation>
+        <source>Quick ask</source>
+        <translation>快速提问</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -5576,6 +5611,10 @@
 <context>
     <name>serve_dialog</name>
     <message>
+        <source>At {url} programs are answered now.</source>
+        <translation>现在程序可以通过 {url} 提问。</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>关闭</translation>
     </message>
@@ -5594,10 +5633,6 @@
     <message>
         <source>Port</source>
         <translation>端口</translation>
-    </message>
-    <message>
-        <source>Programs are answered at {url}</source>
-        <translation>服务地址：{url}</translation>
     </message>
     <message>
         <source>Programs on this machine can ask the model that is loaded, in the way of OpenAI&apos;s API. Nobody else is answered, and your own questions come first. It ends with the window.</source>
@@ -5700,13 +5735,6 @@
     <message>
         <source>There is nothing to send yet. Please type a question.</source>
         <translation>还没有可发送的内容。请输入问题。</translation>
-    </message>
-</context>
-<context>
-    <name>sessions</name>
-    <message>
-        <source>No model is loaded.</source>
-        <translation>未加载模型。</translation>
     </message>
 </context>
 <context>
@@ -5878,6 +5906,10 @@ They stay on this machine.</source>
         <translation>重新加载模型，或使用你已有的其他模型（GGUF）。</translation>
     </message>
     <message>
+        <source>Load {model}</source>
+        <translation>加载 {model}</translation>
+    </message>
+    <message>
         <source>No model is loaded</source>
         <translation>未加载模型</translation>
     </message>
@@ -5976,8 +6008,8 @@ They stay on this machine.</source>
         <translation>上下文 {used} / {limit}</translation>
     </message>
     <message>
-        <source>Memory {size}</source>
-        <translation>内存 {size}</translation>
+        <source>Memory {size} in use</source>
+        <translation>内存占用 {size}</translation>
     </message>
     <message>
         <source>No model is loaded</source>
@@ -6002,6 +6034,10 @@ They stay on this machine.</source>
     <message>
         <source>The model is on its way</source>
         <translation>模型正在准备</translation>
+    </message>
+    <message>
+        <source>What Loquat holds now; the inspector says what it plans for, at most</source>
+        <translation>Loquat 当前占用的内存；检查器中显示的是计划的最大用量</translation>
     </message>
     <message>
         <source>faster code is being compiled once, answers are slower until then</source>
@@ -6418,6 +6454,10 @@ They stay on this machine.</source>
         <translation>缓存中的词元与此提示的词元，并排显示</translation>
     </message>
     <message>
+        <source>This answer was interrupted before its figures were known.</source>
+        <translation>此回答在得出数据之前就被中断了。</translation>
+    </message>
+    <message>
         <source>This prompt</source>
         <translation>此提示</translation>
     </message>
@@ -6471,6 +6511,14 @@ They stay on this machine.</source>
     <message>
         <source>Generated</source>
         <translation>生成</translation>
+    </message>
+    <message>
+        <source>How fast the answer came on the screen, drawing included.</source>
+        <translation>回答出现在屏幕上的速度，包括绘制的时间。</translation>
+    </message>
+    <message>
+        <source>It is known once an answer of two tokens or more has ended while its chat was on view.</source>
+        <translation>回答至少有两个词元，并且结束时对话正在显示，才能知道。</translation>
     </message>
     <message>
         <source>Left out, the context is full</source>
