@@ -122,7 +122,7 @@ class _Reader(QTextBrowser):
         drawn = self._markdown.render(text).replace("<p><img", '<p style="line-height: 100%"><img')
         # Qt draws the end of the last line as one more, and knows room around words in tables only.
         drawn = drawn.replace("\n</code></pre>", "</code></pre></td></tr></table>")
-        drawn = drawn.replace("<pre>", '<table class="code" width="100%" cellspacing="0"><tr><td class="code"><pre>')
+        drawn = drawn.replace("<pre>", '<table\nclass="code" width="100%" cellspacing="0"><tr><td\nclass="code"><pre>')
         self.setHtml(f"<body>{drawn}</body>")
         self.verticalScrollBar().setValue(0)
 

@@ -106,7 +106,7 @@ def test_from_a_repository_to_an_answer_and_back(qtbot: Any, hub: StandIn, deskt
 
 
 def remove_loaded(qtbot: Any, desktop: Desktop, loaded: str, other: str) -> None:
-    """Delete the model that answers."""
+    """Delete the model that answers: the one that is left takes its place."""
     desktop.conductor.providing.show_dialog()
     dialog = desktop.conductor.providing.dialog
     assert dialog is not None
@@ -114,4 +114,4 @@ def remove_loaded(qtbot: Any, desktop: Desktop, loaded: str, other: str) -> None
     press(dialog, "delete")
     QTest.mouseClick(dialog.findChild(ConfirmDialog).confirm_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: [model.name for model in desktop.chats.models.models] == [other], timeout=PATIENCE_MS)
-    assert desktop.chats.model.phase == "none"
+    qtbot.waitUntil(lambda: ready(desktop, other), timeout=PATIENCE_MS)
