@@ -72,8 +72,8 @@ def test_the_parts_sum_to_the_wall_time_on_twenty_turns():
         messages.append(Message("user", f"Question {n}. " * (1 + 7 * (n % 5))))
         if n % 6 == 5:
             messages[-3] = Message("user", f"Edited {n}")
-        waited = dataclasses.replace(request(messages, 1 + 3 * n), submitted_at=time.perf_counter() - 0.02 * (n % 4))
         started = time.perf_counter()
+        waited = dataclasses.replace(request(messages, 1 + 3 * n), submitted_at=time.perf_counter() - 0.02 * (n % 4))
         *_, last = engine.stream(waited)
         trace = last.trace
         took = time.perf_counter() - started + 0.02 * (n % 4)
