@@ -328,6 +328,7 @@ class Session(QObject):
     def _asked_again(self) -> None:
         """Put the conversation where its new answer belongs: above those that were asked before."""
         self.conversation = replace(self.conversation, updated_at=time.time())
+        self._store.set_asked(self.conversation.id, self.conversation.updated_at)  # there may be no answer to save
         self.conversation_changed.emit(self.conversation)
 
     def _branch_changed(self) -> None:

@@ -237,6 +237,11 @@ class Store:
         """Make a message that is saved the leaf of the branch that is shown; None shows nothing."""
         self._write(("UPDATE conversation SET leaf_id = ? WHERE id = ?", (leaf_id, conversation_id)))
 
+    def set_asked(self, conversation_id: str, at: float) -> None:
+        """Note when something was asked once more, in seconds since the epoch; a new message notes its own."""
+        moved = "UPDATE conversation SET updated_at = max(updated_at, ?) WHERE id = ?"
+        self._write((moved, (at, conversation_id)))
+
     def rename(self, conversation_id: str, title: str, titled: bool = True) -> None:
         """Give a conversation another title; `titled` says whether the person or the model made it."""
         self._write(("UPDATE conversation SET title = ?, titled = ? WHERE id = ?", (title, titled, conversation_id)))

@@ -9,6 +9,7 @@ import pytest
 from app.draft import Draft
 from app.organizing import _folded
 from app.records import Attachment
+from engine.errors import ContextFull
 from tests.app.fake_worker import Reply
 
 
@@ -71,6 +72,23 @@ def test_names_without_a_character_are_refused(qtbot, ready_world):
     world.chats.library.pin("nothing", True)
     world.chats.archive("nothing", True)
     assert titles_of_folders(world) == ["A"]
+
+
+@pytest.mark.parametrize("how", ["regenerate", "retry"])
+def test_a_chat_that_was_asked_again_in_vain_is_still_on_top_after_a_restart(qtbot, ready_world, how):
+    vain = Reply((), error=ContextFull("Too long."))
+    world = ready_world(Reply() if how == "regenerate" else vain, Reply(), vain)
+    one = ask_in_new(qtbot, world, "one")
+    ask_in_new(qtbot, world, "two")
+    world.chats.open(one)
+    if how == "regenerate":
+        assert world.session.regenerate(world.session.messages()[1].id)
+    else:
+        world.session.retry()
+    qtbot.waitUntil(lambda: not world.session.busy)
+    assert titles(world.chats.conversations()) == ["one", "two"]
+    world.close()
+    assert titles(ready_world().chats.conversations()) == ["one", "two"]
 
 
 def test_an_archived_chat_leaves_the_list_and_can_be_opened_and_brought_back(qtbot, ready_world):
