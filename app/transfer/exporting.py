@@ -12,7 +12,7 @@ from typing import IO, Final, Literal
 from PySide6.QtCore import QObject
 
 from app.db_writer import reading_connection
-from app.records import Folder, StoredMessage
+from app.records import Folder, StoredMessage, new_id
 from app.rows import CONVERSATION, MESSAGES, conversation_from, message_from
 from app.store import Store, connected
 from app.transfer import loquat_json
@@ -78,7 +78,7 @@ def _trees(reader: sqlite3.Connection, ids: Sequence[str], control: Control) -> 
 
 def _written(path: Path, write: Callable[[IO[str]], int]) -> int:
     """Write a file beside its place, then put it there."""
-    part = path.with_name(f"{path.name}.part")
+    part = path.with_name(f"{path.name}.{new_id()[:8]}.part")  # another export may be writing the same file now
     try:
         with part.open("w", encoding="utf-8", newline="\n") as file:
             count = write(file)
@@ -114,7 +114,7 @@ def _write_files(folder: Path, trees: Iterator[Tree]) -> int:
     made: list[Path] = []
     try:
         for tree in trees:
-            made.append(_free(folder, file_name(tree.conversation)))
+            made.append(_new_file(folder, file_name(tree.conversation)))
             made[-1].write_text(document(tree.conversation, _thread(tree)), encoding="utf-8", newline="\n")
     except BaseException:
         for file in made:
@@ -124,13 +124,22 @@ def _write_files(folder: Path, trees: Iterator[Tree]) -> int:
     return len(made)
 
 
-def _free(folder: Path, name: str) -> Path:
-    """A file that is not there yet."""
+def _new_file(folder: Path, name: str) -> Path:
+    """A file that was not there, empty: another export into the folder takes another one."""
     number, path = 1, folder / f"{name}.md"
-    while path.exists():
+    while path.exists() or not _made(path):
         number += 1
         path = folder / f"{name} ({number}).md"
     return path
+
+
+def _made(path: Path) -> bool:
+    """Make an empty file; whether there was none."""
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def _thread(tree: Tree) -> list[StoredMessage]:

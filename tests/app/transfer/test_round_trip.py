@@ -173,6 +173,38 @@ def test_an_export_that_cannot_be_written_leaves_nothing(store, run, tmp_path):
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_an_export_that_begins_and_ends_while_another_writes_the_same_file_is_no_harm_to_it(store, tmp_path):
+    store.create("talk")
+    inner = []
+
+    def tell(done, total):
+        if not inner:
+            inner.append(None)
+            inner[0] = work(export_job(store, tmp_path / "all.json", "json"))
+
+    outer = export_job(store, tmp_path / "all.json", "json")._work(Control(tell))
+    assert (inner[0].count, outer.count) == (1, 1)
+    assert len(json.loads((tmp_path / "all.json").read_text())["conversations"]) == 1
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_exports_into_the_same_folder_at_the_same_time_take_no_name_twice(store, run, tmp_path, qtbot):
+    for number in range(10):
+        store.add_tree(*talk_of(f"question {number}"))
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    jobs = [export_job(store, folder, "markdown") for _ in range(6)]
+    counts = []
+    for job in jobs:
+        job.finished.connect(lambda result: counts.append(result.count))
+        job.start()
+    qtbot.waitUntil(lambda: len(counts) == len(jobs), timeout=60_000)
+    assert [job.close() for job in jobs] == [True] * 6
+    files = [file.read_text(encoding="utf-8") for file in folder.iterdir()]
+    assert counts == [10] * 6
+    assert [sum(f"question {number}" in text for text in files) for number in range(10)] == [6] * 10
+
+
 def test_a_cancelled_export_leaves_the_old_file(tmp_path, run, qtbot):
     fill(tmp_path / "many.sqlite3", 300, 10)
     store = Store(tmp_path / "many.sqlite3")
