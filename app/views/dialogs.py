@@ -25,6 +25,7 @@ from app.views.controls import Label, make_line, show_property
 _REASON: Final = Qt.FocusReason
 _BY_KEYBOARD: Final = (_REASON.TabFocusReason, _REASON.BacktabFocusReason, _REASON.ShortcutFocusReason)
 _BACK: Final = (_REASON.ActiveWindowFocusReason, _REASON.PopupFocusReason)  # it had the focus before
+_READING_PAD: Final = 32  # twice padding and border of window.qss and the margin of the text; lines are rounded
 _OPENED: Final = ("http", "https", "mailto")
 _LONG: Final = re.compile(r"([!-.0-~]{40})(?=[!-.0-~])")  # a path is broken behind its slashes anyway
 
@@ -89,7 +90,7 @@ class SheetDialog(QDialog):
         field.setFont(self._theme.font("code"))
         field.setTabChangesFocus(True)
         field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        field.setMinimumHeight(lines * field.fontMetrics().lineSpacing() + 24)
+        field.setMinimumHeight(lines * field.fontMetrics().lineSpacing() + _READING_PAD)
         self.column.addSpacing(6)
         self.column.addWidget(field, 1)
         return field

@@ -24,7 +24,6 @@ from PySide6.QtWidgets import QWidget
 from app.blocks import TASK_DONE, TASK_OPEN, Block, Frames, Heading, Paragraph, plain_text
 from app.plain_text import Query, searchable, utf16_length
 from app.theme import Theme
-from app.views.controls import paint_tick
 from app.views.formulas import OBJECT
 from app.views.rich_text import (
     CHIP_PADDING,
@@ -35,6 +34,7 @@ from app.views.rich_text import (
     new_document,
     range_rects,
 )
+from app.views.ticks import paint_tick
 
 ITEM_INDENT: Final = 36  # room for a number of two digits
 QUOTE_INDENT: Final = 18

@@ -152,6 +152,7 @@ class MessageActions(QWidget):
         )
         self.not_answered = Label(self._theme, translate("message_actions", "Not answered"), "small", "muted")
         self.not_answered.setParent(self)
+        self.not_answered.setContentsMargins(0, 0, 8, 0)  # as the words of the buttons have beside them
         self.retry = self._button(
             translate("message_actions", "Try again"),
             translate("message_actions", "Ask this question once more"),

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QSizePolicy
 
 from app.i18n import translate
-from app.theme import Theme
+from app.theme import Theme, app_icon
 from app.views.dialogs import SheetDialog
 
 
@@ -22,6 +22,7 @@ class RefusalDialog(SheetDialog):
 
     def __init__(self, theme: Theme, sentence: str, file: Path | None = None) -> None:
         super().__init__(theme, translate("refusal_dialog", "Loquat cannot begin"), sentence, None)
+        self.setWindowIcon(app_icon())
         self.folder_button = self.add_button(translate("refusal_dialog", "Show the folder"))
         self.quit_button = self.add_button(translate("refusal_dialog", "Quit"), primary=True)
         self.folder_button.setVisible(file is not None)

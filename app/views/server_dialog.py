@@ -13,8 +13,9 @@ from app.i18n import translate
 from app.server_entry import ServerEntry, Tried
 from app.theme import Theme
 from app.views import words
-from app.views.controls import Label, TickDelegate, show_property
+from app.views.controls import Label, show_property
 from app.views.dialogs import SheetDialog
+from app.views.ticks import TickDelegate
 from engine.remote.servers import RemoteServer
 
 _WIDTH = 520

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from app.i18n import labelled, translate
 from app.model_offers import Shelf
 from app.theme import Theme
-from app.views.controls import Label, Menu, QuietButton, TickBox, unmarked
+from app.views.controls import Label, Menu, QuietButton, unmarked
 from app.views.dialogs import make_button
+from app.views.ticks import TickBox
 from engine.events import InstalledModel
 from engine.models.choices import AdapterChoice
 

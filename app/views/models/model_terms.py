@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QRadioButton
 from app.i18n import labelled, translate
 from app.model_offers import ModelOffer, Source, Task
 from app.theme import Theme
-from app.views.controls import Label, QuietButton, TickBox, make_line, unmarked
+from app.views.controls import Label, QuietButton, make_line, unmarked
 from app.views.dialogs import make_button
 from app.views.models import model_words
 from app.views.models.model_facts import Thing
+from app.views.ticks import TickBox
 from engine.hub.address import named_hub, told
 
 _INDENT: Final = 20  # as far as the words of a radio button

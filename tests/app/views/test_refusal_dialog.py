@@ -78,3 +78,13 @@ def test_every_word_is_seen_at_any_size(qtbot, theme, text_size, sentence, named
         assert dialog.sentence == sentence
     finally:
         theme.refresh()
+
+
+def test_it_has_the_programs_icon_and_scrolls_nothing_that_has_room(qtbot, theme):
+    dialog = RefusalDialog(theme, "The conversations cannot be read.", Path("/home/somebody") / ("folder/" * 12) / "x")
+    qtbot.addWidget(dialog)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    assert not dialog.windowIcon().isNull()
+    assert dialog.file_field.document().lineCount() == 2
+    assert dialog.file_field.verticalScrollBar().maximum() == 0
