@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,7 +19,7 @@ from engine.explain.experiment import TOKENS, compare
 from engine.explain.explainer import Explainer
 from engine.explain.measure import machine_profile
 from engine.explain.profile import MachineProfile
-from engine.heap import release_memory
+from engine.heap import collect, release_memory
 from engine.loader import LoadedModel, load_model, staying
 from engine.models.progress import stop_if_cancelled
 from engine.models.registry import ModelEntry
@@ -103,8 +102,7 @@ class Engine:
         if self._model is not None:
             self._close(self._model)
             self._model = None
-            if gc.isenabled():  # the window collects by itself, in its own thread
-                gc.collect()  # parts of a model of transformers know one another
+            collect()
             release_memory()
 
     def _close(self, model: LoadedModel) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import logging
 import sys
 from collections.abc import Callable
@@ -27,6 +28,12 @@ def release_freed_memory() -> None:
     """Let the system have what caches left behind; some milliseconds, so only after caches were dropped."""
     if _trim is not None:
         _trim(0)
+
+
+def collect() -> None:
+    """Free at once what holds itself, as parts of a model of transformers do; the window does so in its own thread."""
+    if gc.isenabled():
+        gc.collect()
 
 
 def release_memory() -> None:

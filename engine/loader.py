@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 import hashlib
 import logging
 import time
@@ -25,7 +24,7 @@ from engine.errors import DoesNotFit
 from engine.events import ModelInfo
 from engine.explain.plan import memory_base
 from engine.generate import ChunkPacer
-from engine.heap import release_memory
+from engine.heap import collect, release_memory
 from engine.kv_disk import KVDisk
 from engine.kv_folder import FOLDER
 from engine.kv_store import KVStore
@@ -131,8 +130,7 @@ def _load_on(
     placed = _placed_beside(draft, entry, choice, config)  # before anything of the model is in memory
     if placed is None:
         draft = no_room()
-        if gc.isenabled():  # the window collects by itself, in its own thread
-            gc.collect()
+        collect()
         release_memory()
         placed = place(entry, choice, config)
     choice, plan = placed.choice, placed.plan
