@@ -55,7 +55,7 @@ class FirstModel(QObject):
         self._begins, self._lost = False, ""
         if self._chats.model.phase in ("none", "failed"):
             default = next((model for model in here if model.default), None)
-            download = Offer(DEFAULT_MODEL.label, DEFAULT_MODEL.nbytes)
+            download = Offer(DEFAULT_MODEL.label, DEFAULT_MODEL.nbytes, DEFAULT_MODEL.disk)
             self._tell(download if default is None else Offer(default.label))
 
     def _load_one(self, here: list[InstalledModel]) -> None:

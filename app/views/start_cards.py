@@ -42,10 +42,12 @@ class Offer:
 
     Attributes:
         nbytes: How much is downloaded; 0 for a model that is on this machine.
+        disk: How much of the disk it takes then.
     """
 
     label: str
     nbytes: int = 0
+    disk: int = 0
 
 
 class ExampleButton(QPushButton):
@@ -204,10 +206,11 @@ class SetupCard(QFrame):
         size = words.size(self._offer.nbytes)
         text = translate(
             "start_cards",
-            "{name} is small and answers on any computer. {size} are downloaded once, then everything works offline. "
-            "Or use a model that you have (GGUF).",
+            "{name} is small and answers on any computer. {size} are downloaded once and take {disk} of the disk, then "
+            "everything works offline. Or use a model that you have (GGUF).",
         )
-        self._words.setText(text.format(name=self._offer.label, size=size))
+        disk = words.size(self._offer.disk)
+        self._words.setText(text.format(name=self._offer.label, size=size, disk=disk))
         self.get_button.setText(translate("start_cards", "Download, {size}").format(size=size))
 
     def arrange(self, width: int) -> None:

@@ -5934,8 +5934,8 @@ They stay on this machine.</source>
         <translation>使用模型文件夹…</translation>
     </message>
     <message>
-        <source>{name} is small and answers on any computer. {size} are downloaded once, then everything works offline. Or use a model that you have (GGUF).</source>
-        <translation>{name} 很小，任何电脑都能运行。只需下载一次（{size}），之后全部离线工作。也可以使用你已有的模型（GGUF）。</translation>
+        <source>{name} is small and answers on any computer. {size} are downloaded once and take {disk} of the disk, then everything works offline. Or use a model that you have (GGUF).</source>
+        <translation>{name} 很小，任何电脑都能运行。只需下载一次（{size}，占用磁盘 {disk}），之后全部离线工作。也可以使用你已有的模型（GGUF）。</translation>
     </message>
     <message>
         <source>{size} are downloaded once. After that everything works offline.</source>

@@ -37,6 +37,7 @@ class CatalogueModel:
         member: Path of the model file inside the wheel.
         nbytes: Size of that file.
         sha256: Of that file.
+        disk: Bytes that it takes once it is imported; 0 where nobody measured.
         sampling: How it answers best, by the names of `SamplingParams`; its file does not say.
     """
 
@@ -46,6 +47,7 @@ class CatalogueModel:
     member: str
     nbytes: int
     sha256: str
+    disk: int = 0
     sampling: tuple[tuple[str, float], ...] = ()
 
 

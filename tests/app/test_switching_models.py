@@ -82,7 +82,7 @@ def test_with_models_of_servers_alone_nothing_is_fetched_at_the_start(make_world
     with qtbot.waitSignal(first.offered):
         first.begin(None)
     assert world.worker.loaded == []
-    assert first.offer == Offer(DEFAULT_MODEL.label, DEFAULT_MODEL.nbytes)
+    assert first.offer == Offer(DEFAULT_MODEL.label, DEFAULT_MODEL.nbytes, DEFAULT_MODEL.disk)
 
 
 def test_in_place_of_the_model_that_is_deleted_the_default_one_is_loaded(make_world: Any, qtbot: Any) -> None:

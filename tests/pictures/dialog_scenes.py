@@ -25,7 +25,7 @@ from tests.app.fake_worker import Reply
 from tests.pictures.examples import MODEL, PIECES, QUESTION
 from tests.pictures.stage import Scene, Stage, settle, wait_for
 
-OFFER: Final = Offer(MODEL.label, 98_362_432)
+OFFER: Final = Offer(MODEL.label, 98_362_432, 734_725_979)
 
 
 def offer(stage: Stage) -> None:

@@ -17,7 +17,7 @@ from engine.events import LoadProgress, LoadStage
 from tests.app.fake_worker import model_info
 
 READY = ModelState("ready", model_info())
-OFFER = Offer("SmolLM2 135M Instruct", 98_362_432)
+OFFER = Offer("SmolLM2 135M Instruct", 98_362_432, 734_725_979)
 ASSISTANTS = (("plain", "Plain", "new", "Nothing added"), ("tutor", "Tutor", "🎓", ""))
 
 
@@ -54,6 +54,7 @@ def test_before_a_download_its_size_is_said_and_a_file_will_do(page: StartPage, 
     card = page.setup_card
     assert card.isVisible()
     assert "SmolLM2 135M Instruct" in card.sentence
+    assert "98 MB are downloaded once and take 735 MB of the disk" in card.sentence
     assert card.get_button.text() == "Download, 98 MB"
     for button, signal in (
         (card.get_button, page.download_requested),

