@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from app import i18n
 from app.assistants import Assistants
 from app.chats import Chats
 from app.conductor import Program
+from app.desktop import Desktop
 from app.engine_bridge import EngineBridge
 from app.experiments import Experiments
 from app.live import LiveTurn, ModelState, Notice
@@ -26,6 +28,7 @@ from app.session import Session
 from app.settings import Settings
 from app.store import Store, open_store
 from app.theme import Theme
+from engine.events import InstalledModel
 from engine.paths import Paths
 from tests.app.fake_worker import FakeWorker, Load, Reply
 from tests.app.model_commands import Commands
@@ -171,5 +174,41 @@ def ready_world(make_world: Callable[..., World], qtbot: Any) -> Callable[..., W
         world.chats.load_model(None)
         qtbot.waitUntil(lambda: world.chats.model.phase == "ready")
         return world
+
+    return make
+
+
+@pytest.fixture
+def make_desktop(qtbot: Any, qapp: QApplication, loquat_home: Paths) -> Iterator[Callable[..., Desktop]]:
+    """`make_desktop(*replies, worker=FakeWorker, models=(...))`: the whole program in this test's home, not shown."""
+    made: list[Desktop] = []
+
+    def make(
+        *replies: Reply, worker: type[FakeWorker] = FakeWorker, models: Sequence[InstalledModel] | None = None
+    ) -> Desktop:
+        desktop = Desktop(qapp, loquat_home, partial(worker, replies=replies))
+        if models is not None:
+            desktop.bridge._worker.models = list(models)
+        made.append(desktop)
+        return desktop
+
+    yield make
+    for desktop in made:
+        desktop.window.close()
+        if desktop.bridge._worker.thread.is_alive():
+            assert desktop.close()
+        desktop.window.deleteLater()
+        desktop.theme.deleteLater()
+
+
+@pytest.fixture
+def ready_desktop(make_desktop: Callable[..., Desktop], qtbot: Any) -> Callable[..., Desktop]:
+    """Like `make_desktop`, shown and with the model loaded."""
+
+    def make(*replies: Reply, **values: Any) -> Desktop:
+        desktop = make_desktop(*replies, **values)
+        desktop.show()
+        qtbot.waitUntil(lambda: desktop.chats.model.phase == "ready")
+        return desktop
 
     return make
