@@ -16,6 +16,7 @@ from engine.errors import DeviceFailed
 from engine.events import Finished
 from engine.formats import choose_format
 from engine.heap import release_memory
+from engine.loader import LoadedModel
 from engine.models.registry import ModelEntry
 from engine.runners import choose_runner
 from tests.tiny_models import make_tiny_model
@@ -34,6 +35,14 @@ def absent_gpu() -> DeviceChoice:
     """A device that this machine's torch cannot use: every computation on it fails as a broken driver does."""
     chosen, _ = choose_format("mps", "float32")
     return DeviceChoice(torch.device("mps"), chosen, torch.float32, 1, "Apple GPU")
+
+
+def loaded(entry: ModelEntry, cache_folder: Path, *, save_caches: bool = False) -> tuple[Engine, LoadedModel]:
+    """An engine that holds a model on the CPU, and that model."""
+    engine = Engine(dataclasses.replace(CPU, save_caches=save_caches), cache_folder)
+    engine.load(entry)
+    assert engine._model is not None
+    return engine, engine._model
 
 
 def ask(engine: Engine) -> Finished:
@@ -66,18 +75,15 @@ def test_a_device_that_fails_at_load_gives_way_to_the_cpu_and_says_why(
 def test_a_device_that_fails_in_an_answer_moves_the_model_and_says_to_ask_again(
     entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Engine(CPU, tmp_path / "cache")
-    before = engine.load(entry)
+    engine, model = loaded(entry, tmp_path / "cache")
     wanted = ask(engine)
-    model = engine._model
-    assert model is not None
     monkeypatch.setattr(type(model.runner), "decode", _broken)
     object.__setattr__(model.info, "device", "cuda")
     with pytest.raises(DeviceFailed, match=r"GPU failed \(CUDA error: an illegal memory access .*\); .* ask again"):
         ask(engine)
     monkeypatch.undo()
     assert engine.info is not None
-    assert engine.info.name == before.name
+    assert engine.info.name == model.info.name
     assert engine.info.device == "cpu"
     again = ask(engine)
     assert again.token_ids == wanted.token_ids
@@ -90,10 +96,7 @@ def _broken(*_: object, **__: object) -> None:
 def test_a_request_that_was_interrupted_by_the_failure_does_not_move_the_model_again(
     entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Engine(CPU, tmp_path / "cache")
-    engine.load(entry)
-    model = engine._model
-    assert model is not None
+    engine, model = loaded(entry, tmp_path / "cache")
     interrupted = engine.stream(ChatRequest("s", (Message("user", "hello"),), SHORT))
     next(interrupted)
     monkeypatch.setattr(model.runner, "prefill", _broken)
@@ -110,10 +113,7 @@ def test_a_request_that_was_interrupted_by_the_failure_does_not_move_the_model_a
 def test_after_a_failure_caches_are_saved_as_before(
     entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Engine(dataclasses.replace(CPU, save_caches=True), tmp_path / "cache")
-    engine.load(entry)
-    model = engine._model
-    assert model is not None
+    engine, model = loaded(entry, tmp_path / "cache", save_caches=True)
     monkeypatch.setattr(model.runner, "prefill", _broken)
     object.__setattr__(model.info, "device", "cuda")
     with pytest.raises(DeviceFailed):
@@ -129,10 +129,7 @@ def test_after_a_failure_caches_are_saved_as_before(
 def test_another_model_can_be_loaded_after_the_device_failed_unnoticed(
     entry: ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Engine(dataclasses.replace(CPU, save_caches=True), tmp_path / "cache")
-    engine.load(entry)
-    model = engine._model
-    assert model is not None
+    engine, model = loaded(entry, tmp_path / "cache", save_caches=True)
     ask(engine)
     object.__setattr__(model.info, "device", "cuda")
     monkeypatch.setattr("engine.kv_store.save", _broken)

@@ -37,6 +37,15 @@ def ask(window: MainWindow, world: Any, qtbot: Any, text: str) -> None:
     qtbot.waitUntil(lambda: not world.session.busy)
 
 
+def ask_in_two_chats(window: MainWindow, world: Any, qtbot: Any) -> str:
+    """Asks "One", and "Two" in a chat of its own, which is on view then; the id of the first chat."""
+    ask(window, world, qtbot, "One")
+    one: str = world.session.conversation.id
+    world.conductor.new_chat()
+    ask(window, world, qtbot, "Two")
+    return one
+
+
 def contents(world: Any) -> list[str]:
     return [message.content for message in world.session.messages()]
 
@@ -107,10 +116,7 @@ def test_slash_commands_run_and_take_words(make_window: Any, qtbot: Any) -> None
 
 def test_folders_pins_and_the_archive(make_window: Any, qtbot: Any) -> None:
     window, world = make_window()
-    ask(window, world, qtbot, "One")
-    one = world.session.conversation.id
-    world.conductor.new_chat()
-    ask(window, world, qtbot, "Two")
+    one = ask_in_two_chats(window, world, qtbot)
     window.sidebar.folder_added.emit("Work", one)
     (folder,) = world.chats.folders()
     assert world.chats.conversations()[-1].folder_id == folder.id

@@ -15,7 +15,7 @@ from app.views.export_dialog import ExportDialog
 from app.views.main_window import MainWindow
 from engine.errors import ContextFull
 from tests.app.fake_worker import Reply
-from tests.app.views.test_connections import ask, contents
+from tests.app.views.test_connections import ask, ask_in_two_chats, contents
 
 
 def test_a_question_that_could_not_be_answered_is_asked_again_by_its_key(make_window: Any, qtbot: Any) -> None:
@@ -64,12 +64,8 @@ def test_what_could_not_be_attached_is_not_told_of_in_another_chat(make_window: 
 
 def test_the_latest_deletion_is_undone_by_its_key_outside_of_text(make_window: Any, qtbot: Any) -> None:
     window, world = make_window()
-    ask(window, world, qtbot, "One")
-    world.conductor.new_chat()
-    ask(window, world, qtbot, "Two")
-    one, two = sorted(world.chats.conversations(), key=lambda chat: chat.title)
-    world.chats.archive(one.id, True)
-    world.chats.delete(two.id)
+    world.chats.archive(ask_in_two_chats(window, world, qtbot), True)
+    world.chats.delete(world.session.conversation.id)
     undo = (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     window.composer.focus_editor()
     QTest.keyClick(window.composer.editor, Qt.Key.Key_A)
@@ -201,10 +197,7 @@ def test_a_question_given_up_while_it_waits_can_be_asked_again_after_a_restart(m
 
 def test_a_title_that_is_being_written_is_not_given_to_the_next_chat(make_window: Any, qtbot: Any) -> None:
     window, world = make_window()
-    ask(window, world, qtbot, "One")
-    one = world.session.conversation.id
-    world.conductor.new_chat()
-    ask(window, world, qtbot, "Two")
+    one = ask_in_two_chats(window, world, qtbot)
     field = window.header.title_field
     field.begin()
     QTest.keyClicks(field.editor, "About two")

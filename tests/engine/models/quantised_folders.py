@@ -23,6 +23,9 @@ from engine.models.model_folder import Imported
 from tests.engine.models.gguf_files import finish
 
 LINEARS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+# Linears of the tiny model's last layer.
+DOWN = "model.layers.1.mlp.down_proj"
+GATE, UP = "model.layers.1.mlp.gate_proj", "model.layers.1.mlp.up_proj"
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # which output is in which four bits of a word, the lowest first
 
 Tensors = dict[str, torch.Tensor]

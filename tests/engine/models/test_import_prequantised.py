@@ -37,8 +37,11 @@ from engine.runners import choose_runner
 from engine.tokenizer import load_tokenizer
 from tests.engine.models.gguf_files import finish
 from tests.engine.models.quantised_folders import (
+    DOWN,
+    GATE,
     LINEARS,
     SCHEMES,
+    UP,
     Made,
     awq,
     bnb_4bit,
@@ -49,8 +52,6 @@ from tests.engine.models.test_import_memory import allowed, peak
 
 TinyModel = Callable[..., Path]
 
-DOWN = "model.layers.1.mlp.down_proj"
-GATE, UP = "model.layers.1.mlp.gate_proj", "model.layers.1.mlp.up_proj"
 # Codes that the kernels' layout holds as they came; the others are quantised again.
 REPACKED = {
     "gptq": Kind.Q4A,

@@ -13,6 +13,8 @@ from safetensors.torch import load_file
 
 from engine.errors import BadModelFile, UnsupportedModel
 from tests.engine.models.quantised_folders import (
+    DOWN,
+    UP,
     Made,
     awq,
     bnb_4bit,
@@ -23,9 +25,6 @@ from tests.engine.models.quantised_folders import (
 )
 
 TinyModel = Callable[..., Path]
-
-DOWN = "model.layers.1.mlp.down_proj"
-GATE, UP = "model.layers.1.mlp.gate_proj", "model.layers.1.mlp.up_proj"
 
 
 @pytest.fixture(scope="module")
