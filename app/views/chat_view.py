@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
@@ -21,6 +20,7 @@ from app.views.chat_selection import ChatSelection
 from app.views.controls import IconButton, is_typing
 from app.views.drawing_time import DrawingTime
 from app.views.find_bar import FindBar
+from app.views.find_overlay import FindOverlay
 from app.views.focus_order import controls_in, follow
 from app.views.formulas import Formulas
 from app.views.jump_button import JumpButton
@@ -28,8 +28,6 @@ from app.views.left_out_line import LeftOutLine
 from app.views.message_view import MessageView
 from app.views.slots import Slot, common_length
 from app.views.waiting_line import WaitingLine
-
-_FIND_GAP: Final = 12
 
 
 class ChatView(QScrollArea):
@@ -66,17 +64,13 @@ class ChatView(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._jump = JumpButton(theme, translate("chat_view", "Jump to the latest (Ctrl+End)"), self)
-        self._find_bar = FindBar(theme, self)
+        self._finding = FindOverlay(theme, self, self._column, self._position, self._find)
         self._connect()
 
     def _connect(self) -> None:
         self._position.changed.connect(self._show_jump)
         self._jump.clicked.connect(self.jump_to_end)
-        self._find_bar.text_changed.connect(self._look_for)
-        self._find_bar.step_requested.connect(self._find.step)
-        self._find_bar.closed.connect(self.close_find)
-        self._find.found.connect(self._position.to_match)
-        self._find.counted.connect(self._find_bar.show_count)
+        self._finding.closed.connect(self.find_closed)
         self._theme.changed.connect(self._restyle)
 
     # -- what is shown -----------------------------------------------------------------------------------------
@@ -104,7 +98,7 @@ class ChatView(QScrollArea):
     @property
     def find_bar(self) -> FindBar:
         """Where words to find are typed."""
-        return self._find_bar
+        return self._finding.bar
 
     @property
     def formulas(self) -> Formulas:
@@ -264,23 +258,12 @@ class ChatView(QScrollArea):
 
         A conversation that is not on view has nothing to find: the bar would come, and take the keyboard, with it.
         """
-        if not self.isVisible():
-            return
-        self._place_overlays()
-        self._find_bar.open(self._selection.words)
-        self._keep_head_free()
-        self._look_for(self._find_bar.field.text())
+        if self.isVisible():
+            self._finding.open(self._selection.words)
 
     def close_find(self) -> None:
         """Close that bar."""
-        if not self._find_bar.isHidden():
-            inside = self._find_bar.focusWidget()
-            if inside is not None:
-                inside.clearFocus()  # or Qt gives the focus to some message and scrolls to it
-            self._find_bar.hide()
-            self._keep_head_free()
-            self.find_closed.emit()
-        self._find.clear()
+        self._finding.close()
 
     def scroll_to(self, message_id: str, text: str = "") -> None:
         """Bring a message into view, and for a moment show where any of some words stand in it."""
@@ -306,9 +289,6 @@ class ChatView(QScrollArea):
         """Select the whole conversation."""
         self._selection.select_all()
 
-    def _look_for(self, text: str) -> None:
-        self._find.look_for(text, self._column.index_at(self.verticalScrollBar().value()))
-
     # -- moving ------------------------------------------------------------------------------------------------
 
     def jump_to_end(self) -> None:
@@ -317,7 +297,7 @@ class ChatView(QScrollArea):
 
     def order_focus(self) -> None:
         """Have Tab go through the messages from top to bottom; their views are made as they come into sight."""
-        follow(self._find_bar.close_button, (each for view in self._column.views() for each in controls_in(view)))
+        follow(self.find_bar.close_button, (each for view in self._column.views() for each in controls_in(view)))
 
     def page(self, pages: int) -> None:
         """Scroll by so many pages; for the keys of a field that does not scroll itself."""
@@ -342,24 +322,15 @@ class ChatView(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._position.arrange()
-        self._place_overlays()
-        self._keep_head_free()
+        self._place_jump()
+        self._finding.place()
 
     def mouseReleaseEvent(self, event: QEvent) -> None:
         self._selection.release()
 
-    def _place_overlays(self) -> None:
+    def _place_jump(self) -> None:
         size = self.viewport().size()
         self._jump.move((size.width() - self._jump.width()) // 2, size.height() - self._jump.height() - 10)
-        wanted = self._find_bar.sizeHint()
-        width = min(wanted.width(), size.width() - 2 * _FIND_GAP)
-        self._find_bar.setGeometry(size.width() - width - _FIND_GAP, _FIND_GAP, width, wanted.height())
-
-    def _keep_head_free(self) -> None:
-        """Where the bar with the words to find lies over the messages, the first one begins below it."""
-        bar = self._find_bar
-        covers = not bar.isHidden() and bar.x() < self._column.right
-        self._position.set_head(bar.y() + bar.height() + _FIND_GAP if covers else 0)
 
     def _show_jump(self) -> None:
         self._jump.setVisible(self._position.away)
