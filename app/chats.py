@@ -146,7 +146,7 @@ class Chats(QObject):
         self._open_latest_or_new(new)
 
     def reread(self) -> None:
-        """Read the list again: conversations were imported. What was deleted cannot be brought back any more."""
+        """Read the list from the store, whose changes must be on the disk. What was deleted is gone for good."""
         try:
             self._sessions.forget(self._store.deleted())
             self._trash.empty()
@@ -154,6 +154,14 @@ class Chats(QObject):
         except StoreError as error:
             self._say(error.sentence, error.detail)
         self.list_changed.emit()
+
+    def take_imported(self, ids: Sequence[str], folders: Sequence[Folder]) -> None:
+        """Take imported conversations into the list, and folders made for them. What was deleted is gone for good."""
+        self._trash.empty()
+        try:
+            self.library.add(frozenset(ids), folders)
+        except StoreError as error:
+            self._say(error.sentence, error.detail)
 
     def new(self) -> None:
         """Show an empty chat; one that is empty already is kept."""

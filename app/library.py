@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +42,23 @@ class Library(QObject):
         self._conversations = {conversation.id: conversation for conversation in found}
         self._folders = {folder.id: folder for folder in self._store.folders()}
         self._sorted.clear()
+
+    def add(self, ids: Collection[str], folders: Sequence[Folder]) -> None:
+        """Take conversations that were imported; what else there is may have changes that are not on the disk yet.
+
+        Args:
+            ids: Of the conversations, which are in the store.
+            folders: Those that were made for them.
+
+        Raises:
+            StoreError: The database cannot be read.
+        """
+        found = [c for c in (*self._store.conversations(), *self._store.archived()) if c.id in ids]
+        self._folders |= {folder.id: folder for folder in folders}
+        for c in found:
+            self._conversations[c.id] = c if c.folder_id in self._folders else replace(c, folder_id=None)
+        self._sorted.clear()
+        self.changed.emit()
 
     def conversations(self) -> tuple[Conversation, ...]:
         """Those in the list, the latest first."""

@@ -112,7 +112,7 @@ class Transfers(QObject):
         if self._dialog is not None and job is self._job:
             self._dialog.show_result(result)
         if result.ids:
-            self._chats.reread()
+            self._chats.take_imported(result.ids, result.folders)
         self._jobs.remove(job)
         job.deleteLater()
 

@@ -66,6 +66,7 @@ class _Import:
             tuple(self._skipped),
             self._skipped_count,
             ids=tuple(staging.added),
+            folders=tuple(staging.folders),
         )
 
     def _read(self, staging: Staging) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.records import Folder
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
@@ -27,6 +29,7 @@ class TransferResult:
         cancelled: Whether it was given up; nothing was changed then.
         path: The file, or the folder that the files were written to.
         ids: Of the conversations that were added.
+        folders: Those that were made for them.
     """
 
     path: Path
@@ -37,3 +40,4 @@ class TransferResult:
     problem: str = ""
     cancelled: bool = False
     ids: tuple[str, ...] = ()
+    folders: tuple[Folder, ...] = ()

@@ -21,6 +21,8 @@ from app.transfer.trees import Tree
 log = logging.getLogger(__name__)
 
 BATCH_CHARACTERS: Final = 1_000_000  # of one transaction, so that the person's own messages do not wait for long
+# The person may delete the folder before this is done.
+_PLACE: Final = "UPDATE conversation SET folder_id = (SELECT id FROM folder WHERE id = ?) WHERE id = ?"
 _STAGE: Final = "UPDATE conversation SET deleted_at = ? WHERE id = ?"
 
 
@@ -40,6 +42,7 @@ class Staging:
         self._size = 0
         self._folder_of: dict[str, str] = {}
         self.added: list[str] = []
+        self.folders: list[Folder] = []  # made for them
 
     def add(self, tree: Tree) -> bool:
         """Stage a conversation; False if one of the same id has all its messages already.
@@ -127,8 +130,9 @@ class Staging:
                 if here[wanted] == wanted:
                     statements.append((ADD_FOLDER, (folder.id, folder.name, folder.created_at)))
                     by_name[folder.name] = wanted
+                    self.folders.append(folder)
             if wanted in here:
-                statements.append(("UPDATE conversation SET folder_id = ? WHERE id = ?", (here[wanted], talk_id)))
+                statements.append((_PLACE, (here[wanted], talk_id)))
         return statements
 
 

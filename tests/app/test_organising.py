@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 import pytest
 
+from app.db_writer import connect
 from app.draft import Draft
 from app.organizing import _folded
-from app.records import Attachment
+from app.records import Attachment, Conversation, Folder
 from engine.errors import ContextFull
 from tests.app.fake_worker import Reply
 
@@ -89,6 +91,30 @@ def test_a_chat_that_was_asked_again_in_vain_is_still_on_top_after_a_restart(qtb
     assert titles(world.chats.conversations()) == ["one", "two"]
     world.close()
     assert titles(ready_world().chats.conversations()) == ["one", "two"]
+
+
+def test_what_is_imported_comes_into_the_list_and_what_is_not_saved_yet_stays_as_it_is(qtbot, ready_world):
+    world = ready_world()
+    one, gone = (ask_in_new(qtbot, world, text) for text in ("one", "gone"))
+    folder, made = world.chats.library.add_folder("Here"), Folder("Made")
+    imported = [Conversation(title=title, folder_id=at.id) for title, at in (("a", folder), ("b", made))]
+    world.store.add_folder(made)
+    for talk in imported:
+        world.store.add_tree(talk, [])
+    assert world.store.flush()
+    with contextlib.closing(connect(world.store.path)) as another:
+        another.execute("BEGIN IMMEDIATE")  # nothing can be written meanwhile
+        world.chats.rename(one, "renamed")
+        world.chats.delete(gone)
+        world.chats.library.delete_folder(folder.id)
+        ask_in_new(qtbot, world, "new")
+        world.chats.take_imported([talk.id for talk in imported], [made])
+        listed = {(c.title, c.folder_id) for c in world.chats.conversations()}
+        another.execute("ROLLBACK")
+    assert listed == {("renamed", None), ("new", None), ("a", None), ("b", made.id)}
+    assert world.chats.folders() == (made,)
+    assert world.store.flush()
+    assert {(c.title, c.folder_id) for c in world.store.conversations()} == listed
 
 
 def test_an_archived_chat_leaves_the_list_and_can_be_opened_and_brought_back(qtbot, ready_world):
