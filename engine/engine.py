@@ -102,6 +102,7 @@ class Engine:
         if self._model is not None:
             self._close(self._model)
             self._model = None
+            self._explainer.unloaded()
             collect()
             release_memory()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
@@ -28,20 +29,25 @@ class Explainer:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._loads: deque[tuple[float, float]] = deque(maxlen=8)
+        self._loads: deque[tuple[float, float]] = deque(maxlen=8)  # from when there was no model until there was one
+        self._absent_since: float | None = -math.inf  # None while a model is loaded
         self._histories = Histories()
         self._facts: tuple[ModelInfo, ModelFacts] | None = None  # not of the model: that would keep its weights
         self._turns = 0
 
     @contextlib.contextmanager
     def loading(self) -> Iterator[None]:
-        """Notes that a model is being loaded in this block."""
-        began = self._clock()
-        try:
-            yield
-        finally:
-            self._loads.append((began, self._clock()))
-            self._turns = 0
+        """Notes that a model is being loaded in this block; what a question waited before for one counts as well."""
+        began = self._absent_since = self._clock() if self._absent_since is None else self._absent_since
+        yield
+        self._loads.append((began, self._clock()))
+        self._absent_since = None
+        self._turns = 0
+
+    def unloaded(self) -> None:
+        """There is no model any more."""
+        if self._absent_since is None:
+            self._absent_since = self._clock()
 
     def begin(self, model: LoadedModel, request: ChatRequest) -> Recorder:
         """What takes notes of a turn and makes its trace."""

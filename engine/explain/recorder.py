@@ -142,7 +142,7 @@ class Recorder:
 
     Args:
         submitted: When Enter was pressed, by `clock`.
-        load_overlap: Seconds of [from, to] in which a model was being loaded.
+        load_overlap: Seconds of [from, to] in which there was no model, or one was being loaded.
         bytes_per_token: That a cache grows by.
         clock: The turn's, in seconds; it may jump.
         around: Completes a trace with what is known from elsewhere.

@@ -57,7 +57,7 @@ class Phases:
 
     Attributes:
         queue: From Enter until the worker took the request, without `load`.
-        load: Of that wait, the time in which a model was being loaded.
+        load: Of that wait, the time in which there was no model: one was wanted, fetched, or being loaded.
         template: Messages to token ids, with what overflow leaves out.
         prefill: Finding the cache and reading the rest of the prompt.
         first_token: From the prompt's logits to the first token.

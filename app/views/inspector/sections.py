@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLayout, QSizePo
 from app.theme import Theme
 from app.views.controls import ElidedLabel, Label, plain_tip
 
+_TOGETHER: Final = "\u00a0%"  # a number and its sign stay on one line
 _MARGINS: Final = (18, 8, 6, 20)  # around a page; its scroll bar has room of its own at the right
 _SECTION_GAP: Final = 22
 _GAP: Final = 8
@@ -157,11 +158,11 @@ class Verdict(QFrame):
     @property
     def text(self) -> str:
         """All that it says."""
-        return f"{self._sentence.text()} {self._help.text()}".strip()
+        return f"{self._sentence.text()} {self._help.text()}".strip().replace(_TOGETHER, " %")
 
     def show_verdict(self, sentence: str, more: str) -> None:
         """Show what a turn was bound by, and what would help."""
-        self._sentence.setText(sentence)
-        self._help.setText(more)
+        self._sentence.setText(sentence.replace(" %", _TOGETHER))
+        self._help.setText(more.replace(" %", _TOGETHER))
         self._help.setVisible(bool(more))
         self.setAccessibleName(self.text)

@@ -17,7 +17,7 @@ import pytest
 from engine.chat import ChatRequest, Message, RequestHandle
 from engine.config import SamplingParams
 from engine.engine import Engine
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ModelNotFound
 from engine.events import Finished, PrefillProgress, TextDelta
 from engine.explain.figures import figures, unaccounted
 from engine.explain.stalls import Evidence, explain
@@ -93,13 +93,36 @@ def test_the_figures_agree_with_the_turns_statistics():
 
 
 def test_a_wait_for_the_model_is_not_a_wait_in_the_queue():
-    engine, now = engine_with(FakeRunner()), [5.01]
+    engine, now = engine_with(FakeRunner()), [4.0]
     engine._clock = engine._explainer._clock = lambda: now[0]
     with engine._explainer.loading():
+        now[0] = 4.5
+    now[0] = 5.01
+    with engine._explainer.loading():  # another one
         now[0] = 5.06
     phases = answer(engine, submitted_at=5.0).trace.phases
     assert phases.load == pytest.approx(0.05)
     assert phases.queue == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["never one", "no more"])
+def test_a_wait_for_somebody_to_choose_a_model_is_none_in_the_queue(lost):
+    engine, now = engine_with(FakeRunner()), [1.0]
+    engine._clock = engine._explainer._clock = lambda: now[0]
+    if lost:
+        with engine._explainer.loading():
+            now[0] = 2.0
+        engine._explainer.unloaded()
+    now[0] = 8.0
+    with pytest.raises(ModelNotFound), engine._explainer.loading():
+        raise ModelNotFound("There is none of that name.")
+    now[0] = 9.0
+    with engine._explainer.loading():  # after it was downloaded
+        now[0] = 11.0
+    now[0] = 11.5
+    phases = answer(engine, submitted_at=5.0).trace.phases
+    assert phases.load == pytest.approx(6.0)
+    assert phases.queue == pytest.approx(0.5)
 
 
 def test_the_message_that_each_token_belongs_to():
