@@ -64,14 +64,14 @@ class Library(QObject):
         """Those in the list, the latest first."""
         if "listed" not in self._sorted:
             listed = (c for c in self._conversations.values() if c.archived_at is None)
-            self._sorted["listed"] = tuple(sorted(listed, key=lambda c: c.updated_at, reverse=True))
+            self._sorted["listed"] = tuple(sorted(listed, key=_asked, reverse=True))
         return self._sorted["listed"]
 
     def archived(self) -> tuple[Conversation, ...]:
         """Those that were put out of the list, the last one first."""
         if "archived" not in self._sorted:
             archived = (c for c in self._conversations.values() if c.archived_at is not None)
-            self._sorted["archived"] = tuple(sorted(archived, key=lambda c: c.archived_at or 0.0, reverse=True))
+            self._sorted["archived"] = tuple(sorted(archived, key=_archived, reverse=True))
         return self._sorted["archived"]
 
     def folders(self) -> tuple[Folder, ...]:
@@ -170,3 +170,12 @@ class Library(QObject):
             self.conversation_changed.emit(changed)
             self.put(changed)
         return known is not None
+
+
+def _asked(conversation: Conversation) -> tuple[float, str]:
+    """The order of the list; a copy that was imported has the time of its original, and needs a place of its own."""
+    return conversation.updated_at, conversation.id
+
+
+def _archived(conversation: Conversation) -> tuple[float, str]:
+    return conversation.archived_at or 0.0, conversation.id

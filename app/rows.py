@@ -38,7 +38,8 @@ ON CONFLICT (id) DO UPDATE SET content = excluded.content, token_ids = excluded.
     model = excluded.model, stats = excluded.stats, left_out = excluded.left_out, thinking_s = excluded.thinking_s,
     indexed = excluded.indexed
 """
-# Only a message that is new becomes the leaf: one that ends later must not pull the person back to its branch.
+# Only a message that is new becomes the leaf: one that ends later must not pull the person back to its branch. The time
+# is that of the last question, as the list has it in memory.
 _MOVE_LEAF: Final = """
 UPDATE conversation SET leaf_id = ?, updated_at = max(updated_at, ?)
 WHERE id = ? AND NOT EXISTS (SELECT 1 FROM message WHERE id = ?)
@@ -86,7 +87,8 @@ def conversation_from(row: tuple[Any, ...]) -> Conversation:
 
 def saved(m: StoredMessage) -> tuple[Statement, Statement]:
     """What adds a message and makes it the leaf, or updates it."""
-    return (_MOVE_LEAF, (m.id, m.created_at, m.conversation_id, m.id)), (_SAVE_MESSAGE, message_values(m))
+    asked_at = m.created_at if m.role == "user" else 0.0
+    return (_MOVE_LEAF, (m.id, asked_at, m.conversation_id, m.id)), (_SAVE_MESSAGE, message_values(m))
 
 
 def message_values(m: StoredMessage) -> tuple[Any, ...]:

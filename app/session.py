@@ -327,9 +327,12 @@ class Session(QObject):
 
     def _asked_again(self) -> None:
         """Put the conversation where its new answer belongs: above those that were asked before."""
-        self.conversation = replace(self.conversation, updated_at=time.time())
-        self._store.set_asked(self.conversation.id, self.conversation.updated_at)  # there may be no answer to save
+        self.conversation = self._asked_at(time.time())
+        self._store.set_asked(self.conversation.id, self.conversation.updated_at)
         self.conversation_changed.emit(self.conversation)
+
+    def _asked_at(self, moment: float) -> Conversation:
+        return replace(self.conversation, updated_at=max(self.conversation.updated_at, moment))
 
     def _branch_changed(self) -> None:
         self.thread_changed.emit()
@@ -338,7 +341,7 @@ class Session(QObject):
     def _add_question(self, draft: Draft) -> None:
         question = self.requests.question(draft, self._branch.leaf_id)
         if self._stored:
-            changed = replace(self.conversation, updated_at=question.created_at)
+            changed = self._asked_at(question.created_at)
             self._store.add_message(question)
         else:
             changed = self._begun(draft)

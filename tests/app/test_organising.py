@@ -117,6 +117,37 @@ def test_what_is_imported_comes_into_the_list_and_what_is_not_saved_yet_stays_as
     assert {(c.title, c.folder_id) for c in world.store.conversations()} == listed
 
 
+def test_the_list_has_the_times_that_the_disk_has(qtbot, ready_world):
+    world = ready_world()
+    ahead = Conversation(title="from a clock that is fast", updated_at=1e11)
+    world.store.add_tree(ahead, [])
+    assert world.store.flush()
+    world.chats.take_imported([ahead.id], [])
+    world.chats.open(ahead.id)
+    for _ in range(2):
+        world.session.send("more")
+        qtbot.waitUntil(lambda: not world.session.busy)
+        ask_in_new(qtbot, world, "one")
+    assert world.session.regenerate(world.session.messages()[1].id)
+    qtbot.waitUntil(lambda: not world.session.busy)
+    times = {c.id: c.updated_at for c in world.chats.conversations()}
+    assert world.store.flush()
+    assert {c.id: c.updated_at for c in world.store.conversations()} == times
+
+
+def test_chats_of_the_same_time_keep_their_order_over_a_restart(ready_world):
+    world = ready_world()
+    talks = [Conversation(title=title, created_at=1.0, updated_at=1.0) for title in "abcdef"]
+    for talk in talks:
+        world.store.add_tree(talk, [])
+    assert world.store.flush()
+    world.chats.take_imported([talk.id for talk in talks[::2]], [])
+    world.chats.take_imported([talk.id for talk in talks[1::2]], [])
+    shown = titles(world.chats.conversations())
+    world.close()
+    assert titles(ready_world().chats.conversations()) == shown
+
+
 def test_an_archived_chat_leaves_the_list_and_can_be_opened_and_brought_back(qtbot, ready_world):
     world = ready_world()
     one, two = (ask_in_new(qtbot, world, text) for text in ("one", "two"))
