@@ -1,9 +1,9 @@
 """Stands in for `loquat models ... --json`: a real child process that says what a test wrote down for its command.
 
 A folder holds one file for each command, `get.jsonl` say, whose lines are printed in order. A line {"wait": "name"}
-waits until a file of that name lies there; {"exit": 2} ends with that code; {"error": "..."} goes to standard error.
-What the child was asked is kept in `calls`, and the access token that it was given in `token`. Without a file it does
-nothing, well.
+waits until a file of that name lies there, or the folder is gone; {"exit": 2} ends with that code; {"error": "..."}
+goes to standard error. What the child was asked is kept in `calls`, and the access token that it was given in `token`.
+Without a file it does nothing, well.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main(folder: Path, arguments: list[str]) -> int:
         if "exit" in value:
             return int(value["exit"])
         if "wait" in value:
-            while not (folder / value["wait"]).exists():
+            while folder.exists() and not (folder / value["wait"]).exists():
                 time.sleep(0.01)
         elif "error" in value:
             print(value["error"], file=sys.stderr)
