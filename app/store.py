@@ -109,6 +109,7 @@ class Store:
             self._db.close()
             raise
         self._writer = DbWriter(path, self._report)
+        self.importing = threading.Lock()  # of one import at a time, which looks for ids that are free and takes them
         # The program may have ended before a reply or an import did.
         self._write(("UPDATE message SET indexed = 1 WHERE NOT indexed", ()), *unstage(STAGED))
 

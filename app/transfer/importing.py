@@ -48,6 +48,10 @@ class _Import:
         self._skipped_count = 0
 
     def run(self) -> TransferResult:
+        with self._store.importing:
+            return self._run()
+
+    def _run(self) -> TransferResult:
         reader = reading_connection(self._store.path)
         try:
             staging = Staging(self._store, reader)

@@ -205,6 +205,24 @@ def test_exports_into_the_same_folder_at_the_same_time_take_no_name_twice(store,
     assert [sum(f"question {number}" in text for text in files) for number in range(10)] == [6] * 10
 
 
+def test_imports_of_the_same_file_at_the_same_time_take_each_chat_once(store, run, tmp_path, qtbot):
+    for number in range(50):
+        store.add_tree(*talk_of(f"question {number}"))
+    run(export_job(store, tmp_path / "all.json", "json"))
+    other, results = Store(tmp_path / "other.sqlite3"), []
+    jobs = [import_job(other, tmp_path / "all.json") for _ in range(4)]
+    for job in jobs:
+        job.finished.connect(results.append)
+        job.start()
+    qtbot.waitUntil(lambda: len(results) == len(jobs), timeout=60_000)
+    assert [job.close() for job in jobs] == [True] * 4
+    assert sorted((result.problem, result.count, result.already_here) for result in results) == [
+        *[("", 0, 50)] * 3,
+        ("", 50, 0),
+    ]
+    assert other.close()
+
+
 def test_a_cancelled_export_leaves_the_old_file(tmp_path, run, qtbot):
     fill(tmp_path / "many.sqlite3", 300, 10)
     store = Store(tmp_path / "many.sqlite3")
